@@ -21,6 +21,7 @@ from ..rule import LEAST_SHARE, Rule, source_at
 from .compile_claims import numbers_of
 from .eager_programs import MANY, eager_programs
 from .folded import is_folded
+from .made_anew import location_called
 from .recompilations import counts, function_of
 
 #: From this time in XLA on, JAX's persistent cache keeps a program unless it is configured otherwise.
@@ -74,6 +75,7 @@ def _long(compilations: Sequence[Compilation], evidence: Evidence) -> Iterator[R
     cache = note("doctor.compile_time_cache", spared_ns=spared_ns) if could_help else None
     folded = _folded(longest, evidence)
     instead = _instead_of_cache(longest, folded)
+    location = location_called(longest, _programs(longest, evidence), evidence)
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -85,8 +87,8 @@ def _long(compilations: Sequence[Compilation], evidence: Evidence) -> Iterator[R
             stage_ns=int(getattr(longest, stage[1])),
             same=sum(function_of(each) == function_of(longest) for each in long) - 1,
         ),
-        line=longest.location,
-        source=source_of_location(longest.location, evidence),
+        line=location,
+        source=source_of_location(location, evidence),
         evidence=(
             *folded,
             *_again(longest, evidence),

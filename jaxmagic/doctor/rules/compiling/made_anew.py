@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from ....compilation.record.compilation import Compilation
 from ....records.call_stack import Frame
 from ....records.cell_names import text_of
 from ...record.evidence import Evidence
+from ...record.program import Program
 from ..host.functions.functions_run import functions_at, functions_run
 from ..host.syntax import Function, own_nodes
 from ..rewriting.changing_values import Kept, changed_only, values_kept
 from ..rewriting.hoisting import Made, find_making, makings_alone
 from ..rewriting.made_once import is_made_once
+from ..rewriting.making_called import making_called
 from ..rewriting.new_objects import NewObject, find_new_object
 from ..rewriting.syntax import file_of, lines_run, tree_of_code
 from .recompilations import Group, in_first_run, programs_of
@@ -92,13 +96,27 @@ def _functions(group: Group, evidence: Evidence) -> list[tuple[Function, str]]:
     return [each for begun in begin for each in functions_run(*begun, evidence)]
 
 
-def location_like(location: str | None, made: Made | NewObject, evidence: Evidence) -> str | None:
+def location_like(location: str | None, made: Made | NewObject | Frame, evidence: Evidence) -> str | None:
     """Return the line that makes a function or an object, in the words of the records for another line."""
     place = file_of(location, evidence)
     if place is not None and place[0] == made.file:
         return f"{(location or '').rpartition(':')[0]}:{made.line}"
     cells = (each.cell for each in lines_run(evidence) if each.file == made.file and each.cell)
     return f"{next(cells, made.file)}:{made.line}"
+
+
+def location_called(compilation: Compilation, programs: Sequence[Program], evidence: Evidence) -> str | None:
+    """Return where a function is defined; if its gradient was compiled, and it is jitted as well, where that is made.
+
+    Args:
+        compilation: a compilation of the function.
+        programs: the programs of the function.
+        evidence: what is known of the code.
+    """
+    place, sites = file_of(compilation.location, evidence), {each.called_at for each in programs if each.called_at}
+    found = set() if place is None else {making_called(compilation.function, place, each) for each in sites}
+    made = found.pop() if len(found) == 1 else None
+    return compilation.location if made is None else location_like(compilation.location, made, evidence)
 
 
 def is_made_by_the_code(group: Group, evidence: Evidence) -> bool:

@@ -51,6 +51,24 @@ def at(function: Any, line: int) -> str:
     return f"{__file__}:{function.__code__.co_firstlineno + line}"
 
 
+@jax.jit
+def loss(w: Any, x: Any) -> Any:
+    return jnp.sum(jnp.tanh(x @ w))
+
+
+slope = jax.jit(jax.value_and_grad(loss))
+
+
+def test_a_gradient_that_is_jitted_is_named_by_its_own_line() -> None:
+    """The function's own jit is inlined there, and compiles nothing."""
+
+    def train(w: Any, x: Any) -> Any:
+        return slope(w, x)
+
+    finding = found_in(train, jnp.ones((3, 3)), jnp.ones((3, 3)))
+    assert finding.source == "slope = jax.jit(jax.value_and_grad(loss))"
+
+
 def test_an_unrolled_loop_is_named_and_cached() -> None:
     def layers(x: Any, w: Any) -> Any:
         for _ in range(60):
