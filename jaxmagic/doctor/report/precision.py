@@ -10,9 +10,19 @@ from ...terminal import printable
 
 
 def _inputs(argument: str, shape: str, equations: int, double_ns: float) -> str:
+    given = f"{printable(argument)} is {printable(shape)}. " if argument else ""
     return (
-        f"{printable(argument)} is {printable(shape)}. {units.count(equations, 'equation')} in float64, "
+        f"{given}{units.count(equations, 'equation')} in float64, "
         f"{units.time(double_ns)} of device time per run; in float32 it would be about half."
+    )
+
+
+def _line_remedy(arrays: str = "") -> str:
+    if arrays:
+        return f"If float32 is accurate enough, convert {printable(arrays)} once, with .astype(np.float32)."
+    return (
+        "If float32 is accurate enough, turn NumPy's numbers into Python's with float(), convert NumPy's arrays with "
+        ".astype(x.dtype), and give new arrays the dtype of the others, as in dtype=x.dtype."
     )
 
 
@@ -74,10 +84,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "slow_products": _slow_products,
     "faster_products": _faster_products,
     "faster_products_remedy": _faster_remedy,
-    "double_line_remedy": lambda: (
-        "If float32 is accurate enough, turn NumPy's numbers into Python's with float(), convert NumPy's arrays with "
-        ".astype(x.dtype), and give new arrays the dtype of the others, as in dtype=x.dtype."
-    ),
+    "double_captured": lambda array, type: f"{printable(array)} is {printable(type)}.",
+    "double_line_remedy": _line_remedy,
     "cast": _cast,
     "cast_remedy": _cast_remedy,
     "double_argument_remedy": lambda: "If float32 is accurate enough, convert the argument before the call.",

@@ -8,14 +8,16 @@ import textwrap
 from collections.abc import Iterator
 
 from ... import units
+from ...records.call_stack import Frame
 from ...records.note import note
 from ...xla.hlo import HloModule, Sharded
 from ..analysis.faster_products import LEAST_OF_PEAK, OPTIONS, FasterProducts, faster_products
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
-from ..record.program import EquationCount, Program
+from ..record.program import CapturedArray, EquationCount, Program
 from .device.casts import LEAST_OF_CASTS, casts
 from .device.dominant import CERTAIN
+from .host.syntax import around
 from .rule import LEAST_SHARE, Rule, device_time, is_worth_it, source_at
 
 #: The share of the time of an operation in double precision that single precision spares: it moves half the bytes.
@@ -86,21 +88,26 @@ def _findings(
         return
     line = None if double or first is None else first.line
     function = program.name
+    texts = {ast.unparse(each) for each in _expressions(line)}
+    captured = [(text, each) for each in program.captured if (text := _written(each, texts)) is not None]
     if double:
         found = note("doctor.double_argument", function=function, argument=double[0].name, shape=double[0].shape)
         remedy = note("doctor.double_argument_remedy")
     else:
-        found, remedy = note("doctor.double_line", function=function), note("doctor.double_line_remedy")
+        found = note("doctor.double_line", function=function)
+        remedy = note("doctor.double_line_remedy", arrays=", ".join(text for text, _ in captured))
+        narrow = [each for each in narrow if each.name in texts]
     yield RuleFinding(
         rule=RULE.name,
         found=found,
         line=program.location if line is None else line.location,
         source=source_at(line),
         evidence=(
+            *(note("doctor.double_captured", array=text, type=each.type) for text, each in captured),
             note(
                 "doctor.double_inputs",
-                argument=narrow[0].name,
-                shape=narrow[0].shape,
+                argument=narrow[0].name if narrow else "",
+                shape=narrow[0].shape if narrow else "",
                 equations=sum(each.count for each in equations if each.dtype == "float64"),
                 double_ns=cost_ns / _SPARED,
             ),
@@ -109,6 +116,20 @@ def _findings(
         basis="estimated",
         remedy=remedy,
     )
+
+
+def _expressions(line: Frame | None) -> list[ast.expr]:
+    """Return the variables, attributes and items in the statement of a line."""
+    nodes = [each for node in ([] if line is None else around(line)[-1:]) for each in ast.walk(node)]
+    return [each for each in nodes if isinstance(each, ast.Name | ast.Attribute | ast.Subscript)]
+
+
+def _written(array: CapturedArray, texts: set[str]) -> str | None:
+    """Return how a line writes an array of double precision; ``None`` for others, and if it does not."""
+    if not array.type.startswith("float64["):
+        return None
+    longest = sorted(texts, key=len, reverse=True)
+    return next((each for each in longest for name in array.names if f".{name}".endswith(f".{each}")), None)
 
 
 def _slow_products(

@@ -46,7 +46,24 @@ def test_number_of_numpy_is_found_in_its_line() -> None:
 
     (found,) = found_in(f, *arrays())
     assert found.source == "z = y * HALF"
+    assert [each.facts["argument"] for each in found.evidence] == [""]  # x and w are not what it multiplies
     assert found.basis == "estimated"
+
+
+TABLE, ZEROS = np.linspace(0, 1, 700), np.zeros((2, 2))
+
+
+def test_a_captured_array_is_named_and_not_an_argument_of_another_line() -> None:
+    def f(p: jax.Array, x: jax.Array, s: jax.Array) -> jax.Array:
+        y = x + TABLE
+        return jnp.tanh(y @ p) * s + ZEROS.sum()
+
+    (found,) = found_in(f, *arrays(3))
+    captured, inputs = found.evidence
+    assert found.source == "y = x + TABLE"
+    assert str(captured) == "TABLE is float64[700]."
+    assert str(inputs).startswith("x is f32[700,700]. ")
+    assert str(found.remedy) == "If float32 is accurate enough, convert TABLE once, with .astype(np.float32)."
 
 
 def test_new_array_is_found() -> None:
