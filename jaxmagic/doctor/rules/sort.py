@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from ... import units
 from ...profiling.record.profile import OperationTime
-from ...records.note import note
+from ...records.note import Note, note
 from ...xla.hlo import HloModule
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.partial_sort import PartialSort
 from ..record.program import Program
-from .device.dominant import CERTAIN, dominant
+from .device.dominant import CERTAIN, DominantLine, dominant
 from .host.repeated_sort import repeated_sorts
 from .rewriting.top_k import top_k_of, with_top_k
 from .rule import LEAST_SHARE, Rule, device_time, is_worth_it, source_at
@@ -50,23 +50,17 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         yield from found
     for each in dominant(evidence, _LEAST_DOMINANT, _is_sort):
         if each.program.executable.name not in told:
-            yield RuleFinding(
-                rule=RULE.name,
-                found=note("doctor.sort", function=each.function, share=each.time_ns / evidence.run_ns),
-                line=each.line,
-                source=each.source,
-                evidence=each.evidence,
-                remedy=note("doctor.sort_remedy"),
-            )
+            found_sort = note("doctor.sort", function=each.function, share=each.time_ns / evidence.run_ns)
+            yield _dominant(each, found_sort, note("doctor.sort_remedy"))
     for each in dominant(evidence, _LEAST_DOMINANT, _is_shuffle):
-        yield RuleFinding(
-            rule=RULE.name,
-            found=note("doctor.shuffle", function=each.function, share=each.time_ns / evidence.run_ns),
-            line=each.line,
-            source=each.source,
-            evidence=each.evidence,
-            remedy=note("doctor.shuffle_remedy"),
-        )
+        found_shuffle = note("doctor.shuffle", function=each.function, share=each.time_ns / evidence.run_ns)
+        yield _dominant(each, found_shuffle, note("doctor.shuffle_remedy"))
+
+
+def _dominant(line: DominantLine, found: Note, remedy: Note) -> RuleFinding:
+    return RuleFinding(
+        rule=RULE.name, found=found, line=line.line, source=line.source, evidence=line.evidence, remedy=remedy
+    )
 
 
 def _is_sort(operation: OperationTime, module: HloModule | None) -> bool:
