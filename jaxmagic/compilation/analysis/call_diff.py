@@ -11,11 +11,10 @@ from dataclasses import replace
 
 from ..record.compilation import Cause
 from ..record.events import Call, Held, Leaf
-from .held import changes
+from .held import changes, is_made_anew
 from .remedies import combined, difference, parameter_difference, setting_difference, type_difference, type_distance
 from .signatures import is_passed_otherwise, signature_differences
 from .static_values import (
-    is_made_anew,
     other_function,
     remade_body,
     remade_function,

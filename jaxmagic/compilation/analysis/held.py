@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ _SAME_SOURCE = "the same source was compiled before, as a different function obj
 
 #: A reason names at most this many values.
 _MOST_NAMES = 3
+
+#: An object that compares by identity, in a value: a function, or an object of a class without ``__eq__``.
+_IDENTITY = re.compile(r"(?P<name>[\w.<>]+) (?:\(object |object )(?P<address>0x\w+)")
 
 
 class Change(NamedTuple):
@@ -144,3 +148,23 @@ def as_pytree(name: str, kind: str, differing: Sequence[Change], *, dataclass: b
         f" of its own, or register {kind} as a pytree with {', '.join(fields)} as data (jax.tree_util.{how}) and do "
         f"not declare {name} static"
     )
+
+
+def is_made_anew(now: str, before: str) -> bool:
+    """Return whether a value is, or holds, another object than the earlier one where that compares by identity.
+
+    >>> is_made_anew("f (object 0x2)", "f (object 0x1)"), is_made_anew("g (object 0x2)", "f (object 0x1)")
+    (True, False)
+    >>> is_made_anew("C(n=3, act=f (object 0x1))", "C(n=2, act=f (object 0x1))"), is_made_anew("C object 0x2", "2")
+    (False, False)
+    """
+    ours, theirs = _identities(now), _identities(before)
+    return any(name in theirs and not found & theirs[name] for name, found in ours.items())
+
+
+def _identities(text: str) -> dict[str, set[str]]:
+    """Return the addresses of the objects in a value that compare by identity, by their name or class."""
+    found: dict[str, set[str]] = {}
+    for each in _IDENTITY.finditer(text):
+        found.setdefault(each["name"], set()).add(each["address"])
+    return found

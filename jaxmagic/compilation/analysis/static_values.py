@@ -18,9 +18,6 @@ _MARK = re.compile(r" \((?:object|class|value) 0x\w+\)| object (?:at )?0x\w+")
 #: A function in JAX's explanation, and in our own words.
 _FUNCTION = re.compile(r"<function (?P<name>.+?) at 0x\w+>$|(?P<ours>[\w.<>]+) \(object 0x\w+\)$")
 
-#: An object that compares by identity, in a value: a function, or an object of a class without ``__eq__``.
-_IDENTITY = re.compile(r"(?P<name>[\w.<>]+) (?:\(object |object )(?P<address>0x\w+)")
-
 _CLASS = re.compile(r" \(class 0x\w+\)")
 
 #: Of a value with a longer text, only the difference is shown.
@@ -76,26 +73,6 @@ def same_number(now: str, before: str) -> bool:
 def _number(text: str) -> float | None:
     found = _SCALAR.fullmatch(text)
     return None if found is None else float({"True": 1, "False": 0}.get(found["value"], found["value"]))
-
-
-def is_made_anew(now: str, before: str) -> bool:
-    """Return whether a value is, or holds, another object than the earlier one where that compares by identity.
-
-    >>> is_made_anew("f (object 0x2)", "f (object 0x1)"), is_made_anew("g (object 0x2)", "f (object 0x1)")
-    (True, False)
-    >>> is_made_anew("C(n=3, act=f (object 0x1))", "C(n=2, act=f (object 0x1))"), is_made_anew("C object 0x2", "2")
-    (False, False)
-    """
-    ours, theirs = _identities(now), _identities(before)
-    return any(name in theirs and not found & theirs[name] for name, found in ours.items())
-
-
-def _identities(text: str) -> dict[str, set[str]]:
-    """Return the addresses of the objects in a value that compare by identity, by their name or class."""
-    found: dict[str, set[str]] = {}
-    for each in _IDENTITY.finditer(text):
-        found.setdefault(each["name"], set()).add(each["address"])
-    return found
 
 
 def static_difference(

@@ -202,7 +202,8 @@ def _alive(group: Group, evidence: Evidence) -> Iterator[Note]:
 def _about(known: Known, evidence: Evidence) -> Iterator[Note]:
     if known.forms > 1:
         yield note("doctor.recompile_forms", argument=known.last.argument or "", forms=known.forms)
-    if (at := known.objects.made) is not None:
+    at = known.objects.made
+    if at is not None and (known.group.kind == "new function" or at.optimizer is not None):
         line = location_like(known.group.location, at, evidence) or ""
         source = source_of_location(line, evidence) or ""
         yield note("doctor.recompile_object_made", object=known.objects.names[0], line=line, source=source)
