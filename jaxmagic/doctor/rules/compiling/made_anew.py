@@ -15,8 +15,7 @@ from ..host.functions.functions_run import functions_at, functions_run
 from ..host.syntax import Function, own_nodes
 from ..rewriting.changing_values import Kept, changed_only, values_kept
 from ..rewriting.hoisting import Made, find_making, makings_alone
-from ..rewriting.made_once import is_made_once
-from ..rewriting.making_called import making_called
+from ..rewriting.made_once import is_made_once, making_called
 from ..rewriting.new_objects import NewObject, find_new_object
 from ..rewriting.syntax import file_of, lines_run, tree_of_code
 from .recompilations import Group, in_first_run, programs_of

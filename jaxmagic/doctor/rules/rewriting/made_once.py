@@ -1,12 +1,14 @@
-"""Tells whether some code makes a jitted function once, and keeps it."""
+"""Tells whether some code makes a jitted function once, and which of several jitted forms a line calls."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
 
+from ....records.call_stack import Frame
+from ..host.syntax import around
 from .hoisting import Around, Making, makings_of
-from .syntax import stored
+from .syntax import first_line, last_name, stored
 
 #: What runs code inside of it repeatedly, or later.
 _REPEATING = ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -56,3 +58,31 @@ def _calls_once(code: ast.Module, names: Sequence[str]) -> bool:
             return True
         pending += [each for each in ast.iter_child_nodes(node) if not isinstance(each, Around | _REPEATING)]
     return False
+
+
+def making_called(function: str, place: tuple[str, int], site: Frame) -> Frame | None:
+    """Return the line that makes the jitted form which a line calls; ``None`` without several, or if it is unknown.
+
+    Args:
+        function: the name of the function that is jitted.
+        place: file and line of its definition.
+        site: the line that calls one of its jitted forms.
+    """
+    makings = makings_of(function, place, [(site.file, site.line)])
+    calls = {id(each): each for node in around(site)[-1:] for each in ast.walk(node) if isinstance(each, ast.Call)}
+    names = {last_name(each.func) for each in calls.values()} - {None}
+    found = [
+        (file, making) for file, path, making in makings if id(making) in calls or _names(path[-1], making) & names
+    ]
+    if len(makings) < 2 or len(found) != 1:
+        return None
+    ((file, making),) = found
+    line = first_line(making) if isinstance(making, ast.FunctionDef) else making.lineno
+    return Frame(function=function, file=file, line=line)
+
+
+def _names(parent: ast.AST, making: Making) -> set[str | None]:
+    """Return the variables that have the jitted form."""
+    if isinstance(making, ast.FunctionDef):
+        return {making.name}
+    return {last_name(each) for each in parent.targets} if isinstance(parent, ast.Assign) else set()

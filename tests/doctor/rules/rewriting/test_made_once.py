@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxmagic.doctor.rules.rewriting.making_called import making_called
+from jaxmagic.doctor.rules.rewriting.made_once import making_called
 from jaxmagic.records.call_stack import Frame
 
 SOURCE = """@jax.jit
