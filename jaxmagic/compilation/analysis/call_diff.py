@@ -226,7 +226,7 @@ def _static_arg(name: str, now: Call, before: Call) -> Cause:
 
 
 def new_objects(call: Call, earlier: Sequence[Call]) -> tuple[str, ...]:
-    """Return the static arguments that are objects made anew: no earlier call had them, and one had others like them.
+    """Return the static arguments that were re-created: no earlier call had them, and one had others like them.
 
     Args:
         call: a call, with its arguments.

@@ -29,7 +29,7 @@ from .static_values import own_equality, shown
 #: The distance from a call that no other call can be nearer than.
 _ONE_DIFFERENCE = 1, 1
 
-#: Kinds of causes besides which, or because of which, a static argument is made anew.
+#: Kinds of causes besides which, or because of which, a static argument is re-created.
 _PER_OBJECT = "new function", "static value"
 
 

@@ -47,7 +47,7 @@ class Cause(Exportable):
         argument: the argument that differs, as JAX names it (``x``, ``params['w']``).
         now: its type or value in this call.
         before: its type or value in the closest earlier call.
-        new_objects: the static arguments and fields, by name, that are objects made anew for this call. JAX compiles
+        new_objects: the static arguments and fields, by name, that are objects re-created for this call. JAX compiles
             for each such object, also if the function itself is made once.
     """
 

@@ -25,7 +25,7 @@ EARLIER = "# in an earlier cell"
 
 
 class NewArguments(NamedTuple):
-    """The static parts of arguments that are objects made anew for each call: JAX compiles for each of them.
+    """The static parts of arguments that are objects re-created for each call: JAX compiles for each of them.
 
     Attributes:
         names: their names, such as ``"state.tx"``.
@@ -74,7 +74,7 @@ def changed_for_effect(group: Group, evidence: Evidence) -> list[str]:
 
 
 def new_arguments(group: Group, evidence: Evidence) -> NewArguments:
-    """Return the objects that are made anew for the programs of a group."""
+    """Return the objects that are re-created for the programs of a group."""
     names = tuple(dict.fromkeys(name for each in group.compilations for name in each.cause.new_objects))
     place = file_of(group.location, evidence)
     if not names:

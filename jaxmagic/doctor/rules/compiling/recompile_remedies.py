@@ -49,7 +49,7 @@ class Known(NamedTuple):
         made: Where the function is re-created, if it is.
         kept: What a function made once would keep, although it changes.
         effects: What making the function changes besides.
-        objects: The static parts of arguments that are made anew as well: with them, one program does not do.
+        objects: The static parts of arguments that are re-created as well: with them, one program does not do.
         grows: The argument that is longer in each call, if one is.
         sizes: The sizes to pad to, if that needs fewer programs.
         number: The number to convert, if only its kind differs.
