@@ -650,7 +650,8 @@ def test_the_code_keeps_the_dtype(function: Any, dtypes: Any) -> None:
         expected = jax.jit(function)(x)
         result = names["a"] + names["b"] if function is swapped else names["x"]
         assert result.dtype == expected.dtype
-        np.testing.assert_allclose(result, expected, rtol=1e-2)
+        rounding = 8 * jnp.finfo(dtype).eps if dtype in FLOATS else 0  # some processors round bfloat16 less often
+        np.testing.assert_allclose(result, expected, rtol=rounding)
 
 
 @pytest.mark.usefixtures("whatever_it_takes")
