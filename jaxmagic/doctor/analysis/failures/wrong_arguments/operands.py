@@ -69,19 +69,25 @@ def arrays_of(failure: Failure) -> list[Operand]:
 
 
 def listed(texts: Sequence[str], shapes: Sequence[Shape]) -> str:
-    """Return operands with their shapes: ``"a (3, 4) and b (5, 4)"``.
+    """Return operands with their shapes: ``"a (3, 4) and b (5, 4)"``; of many, some with each shape there is.
 
     >>> listed(["a", "b"], [(3,), ()]), listed([], [(3,), (4,)])
     ('a (3,) and b ()', '(3,) and (4,)')
     >>> listed(["f(x)[0]", "f(x)[1]"], [(3,), (4,)])
     '[0] (3,) and [1] (4,) of f(x)'
+    >>> listed([], [(3,)] * 8 + [(4,)])
+    '(3,), (3,), (3,), (4,) and 5 more'
     """
     texts, whole = in_one(texts)
     parts = [
         f"{shortened(text)} {written(shape)}" for text, shape in zip(texts or [""] * len(shapes), shapes, strict=True)
     ]
     parts = [each.strip() for each in parts]
-    parts = parts if len(parts) <= _MOST else [*parts[: _MOST - 1], "…"]
+    if len(parts) > _MOST:
+        first = [number for number, shape in enumerate(shapes) if shape not in shapes[:number]]
+        others = [number for number in range(len(shapes)) if number not in first]
+        kept = sorted([*first, *others][: _MOST - 1])
+        parts = [*(parts[each] for each in kept), f"{len(parts) - len(kept)} more"]
     text = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
     return f"{text} of {shortened(whole, _LONGEST)}" if whole else text
 
