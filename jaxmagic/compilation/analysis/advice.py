@@ -23,7 +23,7 @@ def with_advice(compilations: Sequence[Compilation]) -> tuple[Compilation, ...]:
     """Add the remedies that follow from all compilations of a measurement taken together."""
     ours = [each for each in compilations if each.thread is None]
     operations = sum(each.cause.kind == "eager" and each.cause.remedy is None for each in ours)
-    passes = {each.function for each in ours if _BACKWARD in each.cause.reason}
+    passes = {each.function for each in ours if is_backward(each)}
 
     def advised(compilation: Compilation) -> Compilation:
         cause = compilation.cause
@@ -41,3 +41,8 @@ def with_advice(compilations: Sequence[Compilation]) -> tuple[Compilation, ...]:
         return replace(compilation, cause=replace(cause, remedy=remedy(kind)))
 
     return tuple(map(advised, compilations))
+
+
+def is_backward(compilation: Compilation) -> bool:
+    """Return whether a program is the backward pass of a function that is transformed outside of ``jit``."""
+    return compilation.cause.kind == "transformation" and _BACKWARD in compilation.cause.reason

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from ....compilation.analysis.advice import is_backward
 from ....compilation.record.compilation import Cause, Compilation
 from ....records.call_stack import Frame, Stack, is_users
 from ....records.inside import library_module
@@ -77,6 +78,17 @@ def grouped(compilations: Sequence[Compilation]) -> list[Group]:
 def in_first_run(group: Group, evidence: Evidence) -> list[Compilation]:
     """Return what the first run compiled of the function of a group, for whatever reason."""
     return [each for each in evidence.first.compilations if counts(each) and function_of(each) == group.same_function]
+
+
+def avoidable(group: Group) -> Group:
+    """Return a group with the compilations alone that its remedy spares.
+
+    Under ``jax.jit(jax.grad(f))``, the forward and the backward pass are one program. By experiment, this compiles
+    about as long as the forward pass alone.
+    """
+    if group.kind != "transformation":
+        return group
+    return group._replace(compilations=[each for each in group.compilations if is_backward(each)])
 
 
 def differing(compilations: Sequence[Compilation]) -> list[Cause]:

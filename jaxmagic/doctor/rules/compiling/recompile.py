@@ -19,6 +19,7 @@ from .operations import Operation, operations_joined, varying_sizes
 from .padding import MOST_TIMES, about_sizes, sizes_to_pad
 from .recompilations import (
     Group,
+    avoidable,
     counts,
     differing,
     forms_of,
@@ -65,8 +66,8 @@ def _found(evidence: Evidence) -> Iterator[Operation]:
             yield operation_of(group, evidence, float(cost_ns), every_run=True)
     always = always_compiled(evidence)
     once = [each for each in evidence.first.compilations if counts(each)]
-    for group in grouped([each for each in once if function_of(each) not in always]):
-        if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
+    for group in map(avoidable, grouped([each for each in once if function_of(each) not in always])):
+        if not group.compilations or group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
             continue
         single = group.kind in _SINGLE and group.cost_ns >= _LEAST_SINGLE_NS and _has_others(group, evidence)
         least = _TWO if group.kind in _CERTAIN else _SEVERAL
@@ -107,7 +108,8 @@ def _is_avoidable(group: Group, evidence: Evidence) -> bool:
 
 def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> RuleFinding:
     known = known_of(group, evidence, every_run=every_run)
-    estimated = not every_run and (known.sizes is not None or known.forms > 1)
+    joined = group.kind == "transformation"
+    estimated = not every_run and (known.sizes is not None or known.forms > 1 or joined)
     made, called_at = known.made, known.called_at
     location = group.location if made is None else location_like(group.location, made, evidence)
     return RuleFinding(
@@ -229,7 +231,8 @@ RULE = Rule(
     f"these are at most {MOST_TIMES} times the smallest ones. Different shapes also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "
     "Different static values count if programs have the same operations and shapes, or if only the range of a loop "
-    "needs them that a loop of JAX could replace. Operations outside of jit count for shapes, and for new functions "
+    "needs them that a loop of JAX could replace. Of a gradient outside of jit, only the backward passes count: jitted "
+    "as a whole, one program does the forward and the backward pass. Operations outside of jit count for shapes, and for new functions "
     "that a loop or a branch gets each time. The cause is the one that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,

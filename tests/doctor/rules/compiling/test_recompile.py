@@ -995,3 +995,31 @@ def test_sizes_are_padded_only_if_that_halves_their_number() -> None:
 def test_the_first_program_of_the_first_run_is_not_counted(programs: int, every_run: int, text: str) -> None:
     facts = {"cause": "shape", "programs": programs, "every_run": every_run, "reason": ""}
     assert str(note("doctor.recompile", function="f", **facts)) == text
+
+
+@jax.jit
+def total_of_products(x: Any) -> Any:
+    return jnp.sin(jnp.cumsum(jnp.tanh(x @ x.T), axis=0)).sum()
+
+
+def test_a_gradient_outside_jit_spares_the_backward_passes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recompile, "_LEAST_FIRST_RUN_NS", 0)
+    sizes = [jnp.ones((rows, 16)) for rows in (8, 12, 16, 20)]
+
+    def gradients() -> Any:
+        return [jax.grad(total_of_products)(x) for x in sizes]
+
+    for _ in range(2):  # the second time, JAX has forgotten the programs and knows the function
+        jax.clear_caches()
+        findings = jaxmagic.diagnose(gradients, only=["recompile"], repeat=True).findings
+        (finding,) = [each for each in findings if each.found.facts["cause"] == "transformation"]
+        assert (finding.found.facts["programs"], finding.basis) == (4, "estimated")
+        assert finding.remedy is not None
+        jitted = jax.jit(jax.grad(total_of_products))
+        jax.clear_caches()
+        with jaxmagic.stopwatch() as separate:
+            gradients()
+        with jaxmagic.stopwatch() as joint:
+            [jitted(x) for x in sizes]
+        of_function = [each for each in separate.timing.compilations if each.function == "total_of_products"]
+        assert len(of_function) - len(joint.timing.compilations) == 4
