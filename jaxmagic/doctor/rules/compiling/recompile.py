@@ -231,9 +231,10 @@ RULE = Rule(
     f"these are at most {MOST_TIMES} times the smallest ones. Different shapes also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "
     "Different static values count if programs have the same operations and shapes, or if only the range of a loop "
-    "needs them that a loop of JAX could replace. Of a gradient outside of jit, only the backward passes count: jitted "
-    "as a whole, one program does the forward and the backward pass. Operations outside of jit count for shapes, and for new functions "
-    "that a loop or a branch gets each time. The cause is the one that %jaxtime reports.",
+    "needs them that a loop of JAX could replace. Of a gradient outside of jit, only the backward passes "
+    "count: jitted as a whole, one program does the forward and the backward pass. Operations outside of jit count "
+    "for shapes, and for new functions that a loop or a branch gets each time. The cause is the one that %jaxtime "
+    "reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )
