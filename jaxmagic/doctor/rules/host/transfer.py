@@ -16,7 +16,7 @@ from ...record.finding import RuleFinding
 from ..rewriting.list_items import changed_in_place, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
 from .copies.converted_again import converted_again
-from .copies.in_turn import Sources, code_once, converted_in_turn, may_be_donated, put_in_turn
+from .copies.in_turn import Sources, code_once, converted_in_turn, items_may_be_donated, put_in_turn
 from .copies.put_again import put_again_from_host
 from .functions.inputs_inside import MOST_OF_MEMORY, fits, inputs_inside, lists_in_turn
 from .functions.used_in_loop import used_otherwise
@@ -190,7 +190,7 @@ def _in_turn(
         if call.count >= each.items and {shape[1:] for shape in each.shapes} <= set(shapes)
     )
     sources = Sources(lists, min((call.count // each.items for each in lists), default=0))
-    if not lists or not fits(sources.size_bytes, evidence) or may_be_donated(lists, evidence):
+    if not lists or not fits(sources.size_bytes, evidence) or items_may_be_donated(lists, evidence):
         return None
     paths = {each.path for each in lists}
     items = [each for each in arrays.values() if each.path.partition("[")[0] in paths or each.path in paths]

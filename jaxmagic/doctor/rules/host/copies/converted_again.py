@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from ...rule import source_at
 from ..functions.inputs_inside import inputs_inside
 from ..host_time import COPIES, SEVERAL, HostTime, best_run, matters, names_of_program
 from ..syntax import Function, around, assigned, function_around, loop_around
-from .put_again import donated_shapes
+from .put_again import may_be_donated
 
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20
@@ -96,17 +95,10 @@ def _site(line: Frame, evidence: Evidence) -> _Site | None:
     found = [each for each in calls if path_at(each.func, paths) in CONVERTING]
     match found:
         case [ast.Call(args=[ast.Name(id=name), *_]) as call] if name not in assigned(loop) | changed_in_place(loop):
-            if not _may_be_donated(name, line, evidence):
+            array = inputs_inside(line, evidence).get(name)
+            if not may_be_donated(None if array is None else array.type, evidence):
                 return _Site(line, name, _once_code(name, call, loop, nodes[-1], scope))
     return None
-
-
-def _may_be_donated(name: str, line: Frame, evidence: Evidence) -> bool:
-    """Return whether a program donates an array of this shape, so that each call needs another copy."""
-    array = inputs_inside(line, evidence).get(name)
-    sizes = None if array is None else [int(each) for each in re.findall(r"\d+", array.type.partition("[")[2])]
-    donated = [each for program in evidence.programs or () for each in donated_shapes(program)]
-    return any(each is None or sizes is None or each == sizes for each in donated)
 
 
 def _once_code(name: str, call: ast.Call, loop: ast.AST, statement: ast.AST, scope: ast.AST) -> str | None:

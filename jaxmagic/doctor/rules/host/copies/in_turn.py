@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from .....records.call_stack import Frame
 from .....records.note import Note, note
+from ....analysis.written_paths import root_of
 from ....record.evidence import Evidence
 from ....record.finding import RuleFinding
 from ...rewriting.list_items import changed_in_place
@@ -20,7 +21,7 @@ from ..functions.inputs_inside import ArrayList, fits, inputs_inside, lists_in_t
 from ..host_time import COPIES, SEVERAL, HostTime, best_run, matters, names_of_program
 from ..syntax import Function, around, assigned, comprehension_around, function_around, loop_around, own_nodes
 from .converted_again import CONVERTING, conversions_ns
-from .put_again import donated_shapes
+from .put_again import may_be_donated
 
 _PUT = "jax.device_put"
 
@@ -88,11 +89,11 @@ def sources_at(line: Frame, items: Sequence[ast.expr], count: int, evidence: Evi
     found = [next(lists_in_turn(line, [each], inputs, arrays), None) for each in items]
     lists = tuple(each for each in found if each is not None)
     changed = assigned(scope) | changed_in_place(scope)
-    if len(lists) < len(items) or any(_root(each.name) in changed for each in lists):
+    if len(lists) < len(items) or any(root_of(each.name) in changed for each in lists):
         return None
     passes = min((count // each.items for each in lists), default=0)
     sources = Sources(lists, passes)
-    if passes == 0 or not fits(sources.size_bytes, evidence) or may_be_donated(lists, evidence):
+    if passes == 0 or not fits(sources.size_bytes, evidence) or items_may_be_donated(lists, evidence):
         return None
     return sources
 
@@ -261,11 +262,9 @@ def _sizes(sources: Sources) -> set[int | None]:
     return {*sizes, *(each // 2 for each in sizes)}
 
 
-def may_be_donated(lists: tuple[ArrayList, ...], evidence: Evidence) -> bool:
-    """Return whether a program donates an array with the shape of an item, so that each call needs another copy."""
-    shapes = Sources(lists, 1).shapes
-    donated = [each for program in evidence.programs or () for each in donated_shapes(program)]
-    return any(each is None or f"[{','.join(map(str, each))}]" in shapes for each in donated)
+def items_may_be_donated(lists: tuple[ArrayList, ...], evidence: Evidence) -> bool:
+    """Return whether a program may donate an array with the shape of an item."""
+    return any(may_be_donated(each, evidence) for each in Sources(lists, 1).shapes)
 
 
 def _sampled_ns(line: Frame, evidence: Evidence) -> float:
@@ -274,7 +273,3 @@ def _sampled_ns(line: Frame, evidence: Evidence) -> float:
     samples = sum(each.samples for each in host if each.line == line and each.called.endswith(".device_put"))
     share = samples / max(sum(each.samples for each in host), 1)
     return best_run(evidence).wall_ns * share if samples >= _LEAST_SAMPLES else 0.0
-
-
-def _root(path: str) -> str:
-    return path.partition(".")[0].partition("[")[0]

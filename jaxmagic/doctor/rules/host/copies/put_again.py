@@ -63,7 +63,7 @@ def _put_again(evidence: Evidence, rule: str, *, on_host: bool) -> Iterator[tupl
     for line, puts in by_line.items():
         if sum((each.count - 1) * each.moved_bytes for each in puts) < _LEAST_BYTES:
             continue
-        if any(each.places > 1 or _may_be_donated(each, evidence) for each in puts):
+        if any(each.places > 1 or may_be_donated(each.type, evidence) for each in puts):
             continue
         call = _device_put_at(line)
         names = [each.type if each.placement is None else each.placement.path for each in puts]
@@ -144,10 +144,14 @@ def _parsed(code: str) -> ast.Module | None:
         return None
 
 
-def _may_be_donated(put: DevicePut, evidence: Evidence) -> bool:
-    """Return whether a program donates an argument that has the shape of an array, or an unknown shape."""
-    sizes = [int(each) for each in re.findall(r"\d+", put.type.partition("[")[2])]
-    return any(shape is None or shape == sizes for each in evidence.programs or () for shape in donated_shapes(each))
+def may_be_donated(type: str | None, evidence: Evidence) -> bool:
+    """Return whether a program may donate an array with the shape of a type, so that each call needs another copy.
+
+    A shape that is unknown, of the array or of what is donated, may be the same.
+    """
+    sizes = None if type is None else [int(each) for each in re.findall(r"\d+", type.partition("[")[2])]
+    donated = (shape for each in evidence.programs or () for shape in donated_shapes(each))
+    return any(sizes is None or shape is None or shape == sizes for shape in donated)
 
 
 def donated_shapes(program: Program) -> Iterator[list[int] | None]:

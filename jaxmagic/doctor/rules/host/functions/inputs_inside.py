@@ -1,4 +1,4 @@
-"""Finds the names that what the code reads has inside a function: the parameters that the code passes it for."""
+"""Finds what variables of the code are called inside a function: by the parameters that they are passed for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from .....records.call_stack import Frame
+from ....analysis.written_paths import is_within, root_of
 from ....record.evidence import Evidence, Input
 from ...rewriting.jit.arguments import given_by
 from ...rewriting.list_items import items_given, parts_given
@@ -63,10 +64,10 @@ def inputs_inside(line: Frame, evidence: Evidence, *, first: bool = False) -> di
     if function is None or passed is None:
         return {each.path: each for each in evidence.inputs}
     hidden, changed = parameters(function) | assigned(function), assigned(function)
-    found = {each.path: each for each in evidence.inputs if _root(each.path) not in hidden}
+    found = {each.path: each for each in evidence.inputs if root_of(each.path) not in hidden}
     for name, path in passed.items():
         if first or name not in changed:
-            found |= {name + each.path[len(path) :]: each for each in evidence.inputs if _is_in(each.path, path)}
+            found |= {name + each.path[len(path) :]: each for each in evidence.inputs if is_within(each.path, path)}
     return found
 
 
@@ -170,18 +171,9 @@ def _given(call: ast.Call, function: Function) -> dict[str, str]:
 
 def _replaced(given: dict[str, str], known: dict[str, str]) -> dict[str, str]:
     """Return what is passed in terms of the code; without what depends on other variables."""
-    roots = {name: _root(path) for name, path in given.items()}
+    roots = {name: root_of(path) for name, path in given.items()}
     return {
         name: known[root] + path[len(root) :]
         for name, path in given.items()
-        if (root := roots[name]) in known and _is_in(path, root)
+        if (root := roots[name]) in known and is_within(path, root)
     }
-
-
-def _root(path: str) -> str:
-    return path.partition(".")[0].partition("[")[0]
-
-
-def _is_in(path: str, outer: str) -> bool:
-    """Return whether a path is that of an object, or of something inside it."""
-    return path == outer or path.startswith((f"{outer}.", f"{outer}["))
