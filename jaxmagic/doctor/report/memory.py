@@ -106,8 +106,8 @@ def _programs(**facts: Any) -> str:
 def _donation(
     function: str, arguments: str, alias_bytes: int, peak_bytes: int, copied_bytes: int = 0, copies_ns: int = 0
 ) -> str:
-    takes = f", which takes {units.time(copies_ns)} of a run" if copies_ns else ""
-    copies = f" Each call first copies {units.size(copied_bytes)} to change the copy{takes}." if copied_bytes else ""
+    takes = f" These copies take {units.time(copies_ns)} per run." if copies_ns else ""
+    copies = f" Each call copies {units.size(copied_bytes)}, and changes the copy.{takes}" if copied_bytes else ""
     return (
         f"{printable(function)} does not donate {printable(arguments)}: {units.size(alias_bytes)} of its results "
         f"could reuse that memory. The program needs {units.size(peak_bytes)}.{copies}"

@@ -14,7 +14,7 @@ _Loop = ast.For | ast.AsyncFor | ast.While
 
 
 class _Held(NamedTuple):
-    """What may hold what at some point of the code.
+    """The values that each name may hold at some point of the code.
 
     Attributes:
         same: pairs of names, of which one may hold what the other holds, or a part of it.

@@ -29,8 +29,8 @@ _READING = "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"
 def outer_variables(function: FunctionType) -> dict[str, Callable[[], Any]]:
     """Return what reads each outer variable of a function, and of the user's functions that it reads.
 
-    An object counts by its attributes, such as ``"model.w"``. Names that mean different variables in
-    these functions are left out.
+    An object counts by its attributes, such as ``"model.w"``. Names that mean different variables in these functions
+    are left out.
     """
     found: dict[str, tuple[object, Callable[[], Any]]] = {}
     different: set[str] = set()
