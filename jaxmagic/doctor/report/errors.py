@@ -168,8 +168,9 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         f"{_NOT_FINITE[returned]} an error."
     ),
     "error_in_loop": _in_loop,
-    "write_disable_jit": lambda jax: (
-        f"To find it, call the same function once more below `with {jax}.disable_jit():`, which runs bodies of loops "
+    "write_disable_jit": lambda jax, check="": (
+        "To find it, call the same function once more below "
+        f"`with {f'{jax}.{check}(True), ' if check else ''}{jax}.disable_jit():`, which runs bodies of loops "
         "and branches as Python, and then %jaxdoctor again."
     ),
     "error_depends": _depends,

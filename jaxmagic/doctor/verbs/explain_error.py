@@ -46,9 +46,9 @@ def explain_error(
     memory until one fits: with donated arguments, with :func:`jax.checkpoint`, with the batch in parts or sharded,
     with bfloat16. None of them runs, but JAX may trace the function again.
 
-    For NaN inside a loop or a branch, the steps that JAX traced are computed again for up to two seconds, to name the
-    operation. No code of yours runs for that. It needs the frames that JAX keeps in IPython, or with
-    ``jax_traceback_filtering`` set to ``"off"``.
+    For NaN inside a loop or a branch, the steps that JAX traced are computed again, for up to two seconds besides
+    compiling, to name the operation. No code of yours runs for that. It needs the frames that JAX keeps in IPython,
+    or with ``jax_traceback_filtering`` set to ``"off"``.
 
     Args:
         error: the exception; if left out, the last one that Python or IPython has shown.

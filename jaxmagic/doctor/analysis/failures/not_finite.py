@@ -153,7 +153,7 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
     return error_finding(
         failure,
         found=note("doctor.error_not_finite", operation=operation, inside=inside, returned=said.get("returned", "")),
-        remedy=note("doctor.write_disable_jit", jax=spelled(failure, "jax"))
+        remedy=note("doctor.write_disable_jit", jax=spelled(failure, "jax"), check=said.get("checked in a block", ""))
         if inside
         else note("doctor.write_matrix", function=function, needs=matrix, jnp=jnp)
         if matrix

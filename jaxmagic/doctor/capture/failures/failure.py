@@ -129,8 +129,17 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
 
 
 def _inside(calls: Sequence[Entry], failure: Failure) -> Iterator[tuple[str, str]]:
-    """Say which operation inside a loop or branch returned the first NaN or infinity, if that can be told."""
-    found = first_nan([each.frame for each in calls], infinite=dict(failure.said)["returned"] == "inf")
+    """Say which operation inside a loop or branch returned the first NaN or infinity, if that can be told.
+
+    And say whether JAX does not check results any more, as after a block of ``jax.debug_nans(True)``.
+    """
+    import jax
+
+    infinite = dict(failure.said)["returned"] == "inf"
+    check = "debug_infs" if infinite else "debug_nans"
+    if not getattr(jax.config, f"jax_{check}", False):
+        yield "checked in a block", check
+    found = first_nan([each.frame for each in calls], infinite=infinite)
     if found is not None:
         lines = text_of(found.line.file)
         yield "inside", found.operation

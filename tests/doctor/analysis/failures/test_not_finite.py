@@ -219,7 +219,9 @@ def test_an_operation_inside_a_loop_is_found_without_jit(called: str, operation:
     cell = Cell(source.format(called=called, inside="", outside="  # here", context=""))
     assert cell.finding.line == cell.here
     assert cell.said.startswith(f"An operation inside {operation} returned NaN")
-    assert "below `with jax.disable_jit():`" in cell.said
+    assert "below `with jax.debug_nans(True), jax.disable_jit():`" in cell.said
+    with jax.debug_nans(True):
+        assert "below `with jax.disable_jit():`" in cell.said
     cell = Cell(source.format(called=called, inside="  # here", outside="", context=", jax.disable_jit()"))
     assert cell.finding.line == cell.here
     assert cell.said.startswith("log returned NaN")

@@ -18,7 +18,7 @@ from .....runtime.tracing import Applied, applied_in, count_equations, line_of, 
 from ....analysis.failures.messages import is_jax_file
 from ...frames import known
 
-#: The steps of a loop are computed for at most this long. What has begun ends later.
+#: The steps of a loop after its first one, which compiles, are computed for at most this long.
 _LONGEST_NS = 2 * 10**9
 
 #: A longer body is not compiled once more.
@@ -70,14 +70,14 @@ def first_nan(
     Args:
         frames: the calls of the traceback.
         infinite: whether infinity is looked for, and not NaN.
-        longest_ns: how long steps may be computed.
+        longest_ns: how long the steps after the first one may be computed in each loop.
         clock: the clock.
     """
     applied = applied_in(frames)
     if applied is None or applied.name not in _LOOPS:
         return None
     try:
-        step, inputs, equation = _Search(infinite, clock() + longest_ns, clock).inside(applied)
+        step, inputs, equation = _Search(infinite, longest_ns, clock).inside(applied)
     except Exception:
         return None
     place = line_of(equation)
@@ -118,18 +118,20 @@ def _number(loop: str, applied: Applied, step: int, inputs: Sequence[Any]) -> tu
 class _Search:
     """Computes jaxprs, and follows NaN back to the equation that made it."""
 
-    def __init__(self, infinite: bool, deadline_ns: int, clock: Clock) -> None:
+    def __init__(self, infinite: bool, longest_ns: int, clock: Clock) -> None:
         self._infinite = infinite
-        self._deadline_ns = deadline_ns
+        self._longest_ns = longest_ns
         self._clock = clock
 
     def inside(self, applied: Applied) -> tuple[int, list[Any], Any]:
         """Return the step whose results have the first NaN, its inputs, and the equation that made it."""
+        deadline_ns = None
         for step, (body, inputs, outputs) in enumerate(_steps(applied), 1):
-            if self._clock() > self._deadline_ns or self._is_bad(inputs):
+            if self._is_bad(inputs) or (deadline_ns is not None and self._clock() > deadline_ns):
                 raise _Unknown
             if self._is_bad(outputs()):
                 return 0 if applied.name == "cond" else step, inputs, self._origin(body, inputs)
+            deadline_ns = deadline_ns or self._clock() + self._longest_ns
         raise _Unknown
 
     def _origin(self, body: Any, inputs: Sequence[Any], made: Mapping[int, Any] = MappingProxyType({})) -> Any:
