@@ -214,6 +214,7 @@ class Program:
             library's jit does; ``None`` if there is none, and for what makes modules.
         modules: the names that this line may have for modules of the library.
         caller: the function with that line, if it passed large arrays; ``None`` at the top level, and if unknown.
+        freed: whether it was gone when the run had ended, since its function was.
     """
 
     executable: Executable
@@ -239,6 +240,7 @@ class Program:
     library: ModuleLibrary | None = None
     modules: tuple[str, ...] = ()
     caller: Caller | None = None
+    freed: bool = False
 
     @property
     def name(self) -> str:

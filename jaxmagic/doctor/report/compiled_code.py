@@ -44,11 +44,15 @@ def _unrolled_remedy(loop: str, over: str = "", collected: str = "", mapped: str
     return f"{how}. Time a run as well: XLA no longer fuses across iterations; scan(..., unroll=n) is in between."
 
 
-def _captured(function: str, size_bytes: int, constants: int, programs: int) -> str:
+def _captured(function: str, size_bytes: int, constants: int, programs: int, freed: int = 0) -> str:
     where = "the program" if programs == 1 else f"{programs} programs"
     large = units.count(constants, "large constant")
     verb = "is" if constants == 1 else "are"
-    return f"{large} {verb} built into {where} of {printable(function)}: {units.size(size_bytes)}."
+    size = units.size(size_bytes)
+    if freed and programs > 1:
+        which = "all" if freed == programs else freed
+        size += f" in all. By the end of the run, {which} of these programs had been freed"
+    return f"{large} {verb} built into {where} of {printable(function)}: {size}."
 
 
 def _captured_remedy(names: str, on_host: str) -> str:

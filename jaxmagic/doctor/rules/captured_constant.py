@@ -37,14 +37,28 @@ _KEPT = {"static_argnums", "static_argnames", "donate_argnums", "donate_argnames
 
 
 class _Constants(NamedTuple):
-    """The large constants of all programs of one function."""
+    """The programs of one function, each with its large constants."""
 
-    programs: list[Program]
-    buffers: list[Buffer]
+    of_programs: list[tuple[Program, list[Buffer]]]
+
+    @property
+    def programs(self) -> list[Program]:
+        return [program for program, _ in self.of_programs]
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        return [each for _, buffers in self.of_programs for each in buffers]
 
     @property
     def size_bytes(self) -> int:
-        return sum(each.size_bytes for each in self.buffers)
+        return _size_bytes(self.buffers)
+
+    @property
+    def together(self) -> _Constants:
+        """Those that are known to be in memory at one time: of the programs that were freed, the largest one."""
+        freed = [each for each in self.of_programs if each[0].freed]
+        largest = [max(freed, key=lambda each: _size_bytes(each[1]))] if freed else []
+        return _Constants([*(each for each in self.of_programs if not each[0].freed), *largest])
 
     @property
     def captured(self) -> list[CapturedArray]:
@@ -78,8 +92,9 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     outdated = {each.found.facts["function"] for each in stale}
     yield from (each for each in same_results(evidence, RULE.name) if each.applies_to not in outdated)
     for constants in _by_function(evidence.programs or ()):
-        extra = constants.extra_bytes
-        needs = sum((each.executable.peak_bytes or 0) for each in constants.programs) + constants.size_bytes
+        together = constants.together
+        extra = together.extra_bytes
+        needs = sum((each.executable.peak_bytes or 0) for each in together.programs) + together.size_bytes
         if extra < max(_LEAST_BYTES, LEAST_SHARE * needs) and constants.size_bytes < _LEAST_SLOW_BYTES:
             continue
         program = constants.programs[0]
@@ -95,6 +110,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                 size_bytes=constants.size_bytes,
                 constants=len(constants.buffers),
                 programs=len(constants.programs),
+                freed=sum(each.freed for each in constants.programs),
             ),
             line=line,
             source=source_of_location(line, evidence),
@@ -113,10 +129,14 @@ def _by_function(programs: Iterable[Program]) -> list[_Constants]:
     for program in programs:
         buffers = [each for every in program.executable.allocations or () for each in _large_constants(every)]
         if buffers and not program.eager:
-            constants = found.setdefault((program.function, program.location), _Constants([], []))
-            constants.programs.append(program)
-            constants.buffers.extend(buffers)
+            found.setdefault((program.function, program.location), _Constants([])).of_programs.append(
+                (program, buffers)
+            )
     return list(found.values())
+
+
+def _size_bytes(buffers: Iterable[Buffer]) -> int:
+    return sum(each.size_bytes for each in buffers)
 
 
 def _folded_bytes(program: Program) -> int:
@@ -210,8 +230,9 @@ RULE = Rule(
     looks_for="arrays that are built into programs and are large or old, and programs that always compute the same",
     decides=f"Reports constants of at least {_LEAST_BYTES // 2**20} MiB in XLA's buffer assignment if they occupy "
     "device memory a second time, because the function captured an array on a device or several programs have the "
-    f"same constant. These copies have to take at least {_LEAST_BYTES // 2**20} MiB and {units.percent(LEAST_SHARE)} "
-    f"of the memory that the programs need; or else the constants have at least {_LEAST_SLOW_BYTES // 2**20} MiB "
+    "same constant. Of programs that are freed with their functions by the end of the run, one counts. These copies "
+    f"have to take at least {_LEAST_BYTES // 2**20} MiB and {units.percent(LEAST_SHARE)} of the memory that the "
+    f"programs need; or else the constants have at least {_LEAST_SLOW_BYTES // 2**20} MiB "
     "together, which take long to compile. Arrays that JAX passes as hidden arguments, and arrays that have one "
     "value everywhere, are not constants. Also reports a jitted function of yours that computes the same in every "
     "call: its program takes no arguments and has no effects or callbacks. Random numbers from a key made inside "

@@ -38,11 +38,18 @@ class Captured(NamedTuple):
         function: the function, which has names for them.
         arrays: the arrays that are constants of its program.
         lifted: the arrays that JAX has hoisted to arguments, by parameter number.
+        near: the function's names for `arrays` and `lifted`, empty where it has none; ``None`` if nobody has looked.
     """
 
     function: Callable[[], Any]
     arrays: tuple[Callable[[], Any], ...]
     lifted: dict[int, Callable[[], Any]]
+    near: tuple[str, ...] | None = None
+
+    @property
+    def references(self) -> tuple[Callable[[], Any], ...]:
+        """Both `arrays` and `lifted`."""
+        return (*self.arrays, *self.lifted.values())
 
 
 class Named(NamedTuple):
@@ -88,6 +95,12 @@ def _weakly(each: Any) -> Callable[[], Any]:
         return lambda: None
 
 
+def named_by_function(capture: Captured) -> Captured:
+    """Look for the function's names of the arrays while the function is alive."""
+    names = _near(capture, _alive(capture))
+    return capture._replace(near=tuple(names.get(id(each()), "") for each in capture.references))
+
+
 def name_all(captures: Iterable[Captured], namespace: dict[str, Any] | None) -> list[Named]:
     """Name the captured arrays of several programs by the functions' variables, or else by those of the session.
 
@@ -96,7 +109,7 @@ def name_all(captures: Iterable[Captured], namespace: dict[str, Any] | None) -> 
         namespace: the names of the session; ``None`` to search in the functions only.
     """
     programs = [(each, _alive(each)) for each in captures]
-    near = [_near(each, arrays) if arrays else {} for each, arrays in programs]
+    near = [_near(each, arrays) for each, arrays in programs]
     rest = [
         array for (_, arrays), known in zip(programs, near, strict=True) for array in arrays if id(array) not in known
     ]
@@ -105,12 +118,15 @@ def name_all(captures: Iterable[Captured], namespace: dict[str, Any] | None) -> 
 
 
 def _alive(capture: Captured) -> list[Any]:
-    references = (*capture.arrays, *capture.lifted.values())
-    return [array for array in (reference() for reference in references) if array is not None]
+    return [array for array in (reference() for reference in capture.references) if array is not None]
 
 
 def _near(capture: Captured, arrays: list[Any]) -> dict[int, str]:
     """Return the function's names for its captured arrays."""
+    if not arrays:
+        return {}
+    if capture.near is not None:
+        return {id(each()): name for each, name in zip(capture.references, capture.near, strict=True) if name}
     with suppress(Exception):  # a callable that is not a Python function after all
         return _shortest(find_holders(arrays, _variables_of(capture.function()), limit_s=_NEAR_S, everywhere=False))
     return {}

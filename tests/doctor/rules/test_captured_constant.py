@@ -11,8 +11,12 @@ import numpy as np
 import pytest
 
 import jaxmagic
+from jaxmagic.doctor.capture.compiled.programs import programs_of, run_ended, watch
+from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules.captured_constant import RULE
 from jaxmagic.doctor.rules.rewriting.syntax import with_imports
+from jaxmagic.units import size
 
 X = np.ones((8, 1200), np.float32)
 W = jax.random.normal(jax.random.key(0), (1200, 1200))  # 5.5 MiB
@@ -46,6 +50,24 @@ def project_on_host(x):  # type: ignore[no-untyped-def]
 @jax.jit
 def project_large(x):  # type: ignore[no-untyped-def]
     return jnp.tanh(x @ LARGE_ON_HOST)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_of_programs_that_are_freed_with_their_functions_one_counts(timing: Any, kept: bool) -> None:
+    functions = []
+    with watch() as observed:
+        for number in (1.0, 2.0, 3.0):
+            functions.append(jax.jit(lambda x, number=number: jnp.tanh(x @ W) + number))
+            functions[-1](X).block_until_ready()
+        if not kept:
+            functions.clear()
+        run_ended(observed)
+    programs = programs_of(observed, {"W": W})
+    evidence = Evidence(code="run()", first=timing(), observed=timing(), programs=programs)
+    (finding,) = RULE.look(evidence)
+    assert finding.cost_bytes == SIZE_BYTES * (3 if kept else 1)
+    freed = "" if kept else " in all. By the end of the run, all of these programs had been freed"
+    assert str(finding.found).endswith(f"3 programs of <lambda>: {size(3 * SIZE_BYTES)}{freed}.")
 
 
 def test_an_array_on_a_device_is_there_twice() -> None:

@@ -79,12 +79,13 @@ def _attribute(read: Callable[[], Any], name: str) -> Any:
 
 
 def _variable(name: str, function: FunctionType) -> tuple[object, Callable[[], Any]]:
-    """Return what holds a variable, and what reads it."""
+    """Return what holds a variable, and what reads it without keeping the function, and so its program, alive."""
     free = function.__code__.co_freevars
     if name in free and function.__closure__:
         cell = function.__closure__[free.index(name)]
         return cell, lambda: _in_cell(cell)
-    return function.__globals__, lambda: dict.get(function.__globals__, name, ABSENT)
+    variables = function.__globals__
+    return variables, lambda: dict.get(variables, name, ABSENT)
 
 
 def _in_cell(cell: Any) -> Any:

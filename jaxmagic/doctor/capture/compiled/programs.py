@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import weakref
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -10,7 +12,7 @@ from itertools import chain
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ....memory_use.capture.closure_constants import NOTHING, Captured, Named, captured, name_all
+from ....memory_use.capture.closure_constants import NOTHING, Captured, Named, captured, name_all, named_by_function
 from ....memory_use.capture.executables import described
 from ....memory_use.record.memory_profile import Executable
 from ....records.call_stack import Frame, is_users
@@ -53,6 +55,8 @@ class _Seen(NamedTuple):
         caller: the function of this line; ``None`` if it is in none, or passed no large arrays.
         objects: the user's objects whose attributes are constants of it, until the run has ended.
         stale: the attributes of these that have changed by then.
+        function: a weak reference to its function; ``None`` if unknown.
+        freed: whether the function, and with it the program, was gone when the run had ended.
     """
 
     captured: Captured
@@ -67,6 +71,8 @@ class _Seen(NamedTuple):
     caller: SeenCaller | None = None
     objects: tuple[SeenObject, ...] = ()
     stale: tuple[StaleAttribute, ...] = ()
+    function: Callable[[], Any] | None = None
+    freed: bool = False
 
 
 def watch() -> executed_programs.watch:
@@ -75,12 +81,25 @@ def watch() -> executed_programs.watch:
 
 
 def run_ended(observed: executed_programs.ObservedPrograms) -> None:
-    """Note, when the run has ended, which attributes have changed, and which arrays that programs took are alive."""
+    """Note, when the run has ended, which attributes have changed, and which functions and arrays are alive."""
     seen: dict[int, _Seen] = observed.captured
     _note_changed(seen)  # lets go of the objects
     for each in [about.caller for about in seen.values()]:
         if each is not None:
             each.note_lasting()
+    _note_freed(seen)
+
+
+def _note_freed(seen: dict[int, _Seen]) -> None:
+    """Note which of the functions that captured large arrays are gone, after looking for their names of these."""
+    capturing = {program: about for program, about in seen.items() if about.captured.references}
+    for program, about in capturing.items():
+        seen[program] = about._replace(captured=named_by_function(about.captured))
+    if capturing:
+        gc.collect()  # a jitted function is part of a cycle
+    for program, about in capturing.items():
+        freed = about.function is not None and about.function() is None
+        seen[program] = seen[program]._replace(freed=freed)
 
 
 def _note_changed(seen: dict[int, _Seen]) -> None:
@@ -109,7 +128,14 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         modules=modules_at_call(sys._getframe(1)),
         caller=caller_of(sys._getframe(1), origin.function, origin.arguments),
         objects=objects_of(origin),
+        function=_weakly(origin.function),
     )
+
+
+def _weakly(function: Any) -> Callable[[], Any] | None:
+    with suppress(TypeError):
+        return None if function is None else weakref.ref(function)
+    return None
 
 
 def _code(function: Any) -> CodeType | None:
@@ -186,6 +212,7 @@ def _described(
         transformed_at=traced_at.location if code is None and traced_at is not None and is_users(traced_at) else None,
         library=None if about.modules is None else about.modules.library,
         modules=() if about.modules is None else about.modules.names,
+        freed=about.freed,
     )
 
 
