@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-#: Okabe and Ito's colour-blind safe palette, in the order in which series use it.
-HUES = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#b39b00", "#999999")
+#: Okabe and Ito's colour-blind safe palette, in the order in which series use it. Their blue is lighter here, because
+#: dark text lies on it; a light green stands for their yellow, which does not show on white; and their black is grey.
+HUES = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#3380e0", "#8bd17c", "#b0b0b0")
 
 #: The parts of a time; and in greys, for printing.
 PARTS = {

@@ -166,8 +166,8 @@ def widths(svg: str) -> dict[str, float]:
 def test_the_still_picture_is_as_strong_as_what_fills_it() -> None:
     half, little = lanes((0, 0, 5 * 10**8)), lanes(*((0, n * 10**6, 10**5) for n in range(1000)))
     whole = 560 - 16 - 150
-    assert widths(draw(half).to_svg()) == {"#999999": pytest.approx(whole / 2, abs=3)}
-    assert widths(draw(little).to_svg()) == {"#99999966": pytest.approx(whole, abs=3)}
+    assert widths(draw(half).to_svg()) == {"#b0b0b0": pytest.approx(whole / 2, abs=3)}
+    assert widths(draw(little).to_svg()) == {"#b0b0b066": pytest.approx(whole, abs=3)}
     assert widths(draw(lanes()).to_svg()) == {}
 
 
