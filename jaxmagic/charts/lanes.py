@@ -68,3 +68,8 @@ class Lanes:
     called: tuple[Called, ...]
     lanes: tuple[Lane, ...]
     note: str = ""
+
+    @property
+    def drawn_kinds(self) -> frozenset[int]:
+        """The kinds of the events that are in lanes."""
+        return frozenset(self.called[each].kind for lane in self.lanes for each in set(lane.called))

@@ -9,7 +9,7 @@ from ..records.names import truncated
 from .axis import title
 from .colours import EDGE, INK, hue
 from .curves_to_svg import draw_curve, draw_mark
-from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, below, lay_out, legend, names_of
+from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, below, entries_of, legend, legend_rows, names_of
 from .svg import Drawing, fitting, width_of
 
 #: The height of a map or treemap, in pixels.
@@ -22,7 +22,8 @@ _CELL = 18
 def draw_boxes(chart: Boxes) -> Drawing:
     """Draw a map of memory over time, with its total."""
     legend_left = 24 + width_of(truncated(title(chart.y, log=False), MOST_IN_TITLE))
-    top = 16 * (lay_out(chart.kinds, legend_left)[-1][1] + 1) + 17
+    entries = entries_of(chart.kinds, {each.kind for each in chart.boxes})
+    top = 16 * max(1, legend_rows(entries, legend_left)) + 17
     bottom = top + _HEIGHT
     plot = Plot(bottom + below(chart.note), chart.title, (chart.x, 56, WIDTH - 16), (chart.y, bottom, top))
     plot.grid(top, bottom)
@@ -30,7 +31,7 @@ def draw_boxes(chart: Boxes) -> Drawing:
         places = [_place(plot, box) for box in chart.boxes if box.kind == number]
         plot.drawing.rectangles(places, fill=f"{hue(number)}cc", edge=EDGE)
     draw_curve(plot, len(chart.kinds), chart.curve)
-    legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], legend_left)
+    legend(plot.drawing, entries, legend_left)
     draw_mark(plot, chart.mark, top - 4)
     plot.note(bottom, chart.note)
     return plot.drawing
@@ -45,11 +46,11 @@ def _place(plot: Plot, box: Box) -> tuple[float, float, float, float]:
 
 def draw_treemap(chart: Treemap) -> Drawing:
     """Draw tiles whose areas are sizes."""
-    top = 8 + 16 * (lay_out(chart.kinds, width_of(chart.title) + 24)[-1][1] + 1)
+    entries = entries_of(chart.kinds, {each.kind for each in chart.tiles})
+    top = 8 + 16 * max(1, legend_rows(entries, width_of(chart.title) + 24))
     drawing = Drawing(WIDTH, top + _HEIGHT, chart.title, {"axes": "{}"})
     drawing.words(0, FONT_TOP, chart.title)
     if len(chart.kinds) > 1:
-        entries = [(name, hue(number), False) for number, name in enumerate(chart.kinds)]
         legend(drawing, entries, width_of(chart.title) + 24)
     for tile in chart.tiles:
         left, right = (WIDTH * each for each in tile.x)
@@ -72,11 +73,12 @@ def _words_inside(drawing: Drawing, lines: Sequence[str], place: tuple[float, fl
 
 def draw_flame(chart: Flame) -> Drawing:
     """Draw calls above each other, as wide as their times."""
-    top = 16 * (lay_out(chart.kinds, 8)[-1][1] + 1) + 6 if chart.kinds else 4
+    entries = entries_of(chart.kinds, {each.kind for each in chart.cells})
+    top = 16 * legend_rows(entries, 8) + 6 if entries else 4
     bottom = top + _CELL * chart.levels
     plot = Plot(bottom + below(chart.told), chart.title, (chart.x, 8, WIDTH - 8))
     plot.grid(top, bottom)
-    legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], 8)
+    legend(plot.drawing, entries, 8)
     for cell in chart.cells:
         _cell(plot, cell, top + _CELL * cell.level)
     plot.note(bottom, chart.told)

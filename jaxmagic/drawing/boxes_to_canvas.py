@@ -26,17 +26,18 @@ def pack(chart: Boxes) -> str:
 def _document(chart: Boxes) -> dict[str, object]:
     """Arrange a map in columns that deflate well: in the order of steps, most of them as differences."""
     boxes = sorted(chart.boxes, key=lambda each: (each.x[0], each.y[0]))
+    kinds = sorted({each.kind for each in boxes})
     return {
         "title": chart.title,
         "x": {"label": chart.x.label, "low": chart.x.low, "high": chart.x.high, "units": units_of(chart.x)},
         "y": {"label": chart.y.label, "low": chart.y.low, "high": chart.y.high, "units": units_of(chart.y)},
-        "kinds": [(name, hue(number)) for number, name in enumerate(chart.kinds)],
+        "kinds": [(chart.kinds[each], hue(each)) for each in kinds],
         "count": len(boxes),
         "left": _differences([each.x[0] for each in boxes]),
         "width": [_short(each.x[1] - each.x[0]) for each in boxes],
         "low": _differences([each.y[0] for each in boxes]),
         "height": [_short(each.y[1] - each.y[0]) for each in boxes],
-        "kind": [each.kind for each in boxes],
+        "kind": [kinds.index(each.kind) for each in boxes],
         "lines": [_column(texts) for texts in zip(*(each.lines for each in boxes), strict=True)],
         "curve": {
             "name": chart.curve.name,

@@ -8,7 +8,7 @@ from ..charts.curves import Band, Curves, Mark, Series
 from ..records.names import truncated
 from .axis import title
 from .colours import GREY, hue
-from .plot import MOST_IN_TITLE, WIDTH, Plot, below, formatted, lay_out, legend
+from .plot import MOST_IN_TITLE, WIDTH, Entry, Plot, below, formatted, legend, legend_rows
 from .svg import FAINT, FONT_SIZE, Drawing, width_of
 
 #: The height of the plot, in pixels.
@@ -18,11 +18,12 @@ _RISE = 130
 def draw_curves(chart: Curves) -> Drawing:
     """Draw curves on axes."""
     legend_left = 24 + width_of(truncated(title(chart.y, log=chart.y.log), MOST_IN_TITLE))
-    entries = [(each.name, hue(each.hue), each.dashed) for each in chart.series]
+    entries = [
+        Entry(number, each.name, hue(each.hue), each.dashed) for number, each in enumerate(chart.series) if each.runs
+    ]
     if chart.bands:
-        entries.append((chart.bands_name, GREY, False))
-    names = [name for name, _, _ in entries]
-    rows = 1 + lay_out(names, legend_left)[-1][1] if len(names) > 1 else 1
+        entries.append(Entry(len(chart.series), chart.bands_name, GREY))
+    rows = legend_rows(entries, legend_left) if len(entries) > 1 else 1
     top = 16 * rows + 4 + 13 * len(chart.marks)
     bottom = top + _RISE
     left = 44 if chart.y.quantity == "share" else 56
@@ -35,7 +36,7 @@ def draw_curves(chart: Curves) -> Drawing:
     for number, series in enumerate(chart.series):
         draw_curve(plot, number, series)
     _labels(plot, chart.series)
-    if len(names) > 1:
+    if len(entries) > 1:
         legend(plot.drawing, entries, legend_left)
     plot.note(bottom, chart.note)
     return plot.drawing

@@ -64,12 +64,14 @@ def pack(chart: Lanes, precision: Precision = _FINE) -> str:
 
 
 def _header(chart: Lanes, step: float) -> dict[str, object]:
+    kinds = sorted(chart.drawn_kinds)
+    at = {kind: number for number, kind in enumerate(kinds)}
     return {
         "title": chart.title,
         "x": {"label": chart.x.label, "high": chart.x.high, "units": units_of(chart.x)},
         "step": step,
-        "kinds": [(name, hue(number)) for name, number in chart.kinds],
-        "called": [(each.name, each.kind, *each.lines) for each in chart.called],
+        "kinds": [(name, hue(number)) for name, number in map(chart.kinds.__getitem__, kinds)],
+        "called": [(each.name, at.get(each.kind, 0), *each.lines) for each in chart.called],
         "lanes": [(each.owner, each.name, each.rows, len(each.start), int(each.faint)) for each in chart.lanes],
         "note": chart.note,
     }

@@ -7,7 +7,7 @@ from ..charts.lane_thinning import lane_runs
 from ..charts.lanes import Lane, Lanes
 from ..records.names import shortened, truncated
 from .colours import hue
-from .plot import WIDTH, Plot, lay_out, legend
+from .plot import WIDTH, Entry, Plot, legend, legend_rows
 from .svg import Drawing
 
 _LEFT = 150
@@ -26,19 +26,21 @@ Rectangle = tuple[float, float, float, float]
 
 def draw_lanes(chart: Lanes) -> Drawing:
     """Draw the first lanes of a timeline."""
-    names = [name for name, _ in chart.kinds]
-    top = 16 * (lay_out(names, 8)[-1][1] + 1) + 6
     lanes = first_lanes(chart)
+    drawn = [list(lane_runs(chart, lane, STRETCHES)) for lane in lanes]
+    used = {run.kind for runs in drawn for run in runs}
+    entries = [Entry(at, name, hue(number)) for at, (name, number) in enumerate(chart.kinds) if at in used]
+    top = 16 * max(1, legend_rows(entries, 8)) + 6
     bottom = top + sum(_ROW * lane.rows + _BETWEEN for lane in lanes)
     plot = Plot(bottom + 38, chart.title, (chart.x, _LEFT, WIDTH - 16))
     plot.grid(top, bottom)
-    legend(plot.drawing, [(name, hue(number), False) for name, number in chart.kinds], 8)
+    legend(plot.drawing, entries, 8)
     areas: dict[str, list[Rectangle]] = {}
     beside = shortened([name_of(lane) for lane in lanes], 23)
-    for lane, name in zip(lanes, beside, strict=True):
+    for lane, runs, name in zip(lanes, drawn, beside, strict=True):
         plot.drawing.words(0, top + 9, name)
         over, under = (3.0, 4.0) if lane.faint else (0.5, 0.5)
-        for run in lane_runs(chart, lane, STRETCHES):
+        for run in runs:
             fill = hue(chart.kinds[run.kind][1]) + ("" if run.strong else WEAK)
             at = top + _ROW * run.row
             place = (plot.x.at(run.low), plot.x.at(run.high), at + over, at + _ROW - under)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import ceil, log10
+from typing import NamedTuple
 
 from .. import units
 from ..charts.areas import Cell
 from ..charts.scale import Scale
 from ..records.names import shortened, truncated
 from .axis import Axis, ticks, title, unit_of
+from .colours import hue
 from .svg import FAINT, Drawing, Kind, width_of
 
 WIDTH = 560
@@ -140,25 +142,50 @@ def below(note: str) -> int:
     return _AXIS + (_NOTE if note else 0)
 
 
-def legend(drawing: Drawing, entries: Iterable[tuple[str, str, bool]], left: float) -> None:
+class Entry(NamedTuple):
+    """An entry of a legend.
+
+    Attributes:
+        number: the number of its series or kind.
+        name: its name.
+        colour: its colour.
+        dashed: whether its line is dashed.
+    """
+
+    number: int
+    name: str
+    colour: str
+    dashed: bool = False
+
+
+def entries_of(kinds: Sequence[str], drawn: Collection[int]) -> list[Entry]:
+    """Return a legend of those kinds of areas that are drawn; each has the colour with its number."""
+    return [Entry(number, name, hue(number)) for number, name in enumerate(kinds) if number in drawn]
+
+
+def legend(drawing: Drawing, entries: Sequence[Entry], left: float) -> None:
     """Draw a legend in rows at the top.
 
     Args:
         drawing: the drawing.
-        entries: the name and colour of each series, and whether its line is dashed.
+        entries: its entries.
         left: where the rows begin.
     """
-    entries = list(entries)
-    names = [name for name, _, _ in entries]
+    names = [each.name for each in entries]
     places, texts = lay_out(names, left), shortened(names, _MOST_IN_LEGEND)
-    for number, ((name, colour, dashed), (at, row), text) in enumerate(zip(entries, places, texts, strict=True)):
+    for entry, (at, row), text in zip(entries, places, texts, strict=True):
         line = FONT_TOP + _ROW * row
         right = at + _SAMPLE + width_of(text)
-        with drawing.group({"s": number, "button": name, "legend": 1}):
+        with drawing.group({"s": entry.number, "button": entry.name, "legend": 1}):
             corners = [(at - 4, line - 12), (right, line - 12), (right, line + 4), (at - 4, line + 4)]
             drawing.path(corners, colour="none", fill="#0000")
-            drawing.path([(at, line - 4), (at + 18, line - 4)], colour=colour, width=3, dashed=dashed)
+            drawing.path([(at, line - 4), (at + 18, line - 4)], colour=entry.colour, width=3, dashed=entry.dashed)
             drawing.words(at + 23, line, text)
+
+
+def legend_rows(entries: Sequence[Entry], left: float) -> int:
+    """Return the number of rows of a legend that begins there."""
+    return 1 + max((row for _, row in lay_out([each.name for each in entries], left)), default=-1)
 
 
 def lay_out(names: Sequence[str], left: float) -> list[tuple[float, int]]:

@@ -9,7 +9,7 @@ from ..charts.scale import Scale
 from ..charts.spec import Bar, Bars, Forest, Row
 from ..records.names import shortened
 from .colours import GREY, hue, hue_of_part
-from .plot import WIDTH, Plot, formatted, lay_out, legend
+from .plot import WIDTH, Entry, Plot, formatted, legend, legend_rows
 from .svg import FAINT, Drawing, width_of
 
 #: The height of a row, in pixels.
@@ -61,12 +61,13 @@ def _row_tip(scale: Scale, row: Row) -> str:
 
 def draw_bars(chart: Bars) -> Drawing:
     """Draw a bar of several parts for each row."""
-    top = 24 + 16 * lay_out(chart.names, 8)[-1][1] if chart.names else 8
+    entries = [Entry(number, name, hue_of_part(name, number)) for number, name in enumerate(chart.names)]
+    top = 8 + 16 * legend_rows(entries, 8)
     bottom = top + _ROW * len(chart.bars)
     names = shortened([bar.name for bar in chart.bars], _MOST_IN_NAME)
     plot = Plot(bottom + 38, chart.title, (chart.x, _beside(names), WIDTH - 24))
     plot.grid(top, bottom)
-    legend(plot.drawing, [(name, hue_of_part(name, number), False) for number, name in enumerate(chart.names)], 8)
+    legend(plot.drawing, entries, 8)
     for line, (bar, name) in enumerate(zip(chart.bars, names, strict=True)):
         _bar(plot, chart, bar, name, top + _ROW * line + 4)
     return plot.drawing

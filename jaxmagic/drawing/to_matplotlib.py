@@ -102,7 +102,7 @@ def _(chart: Boxes, into: Figure) -> None:
                 (left, low), right - left, high - low, facecolor=hue(box.kind), edgecolor="white", linewidth=0.4
             )
         )
-    handles: list[Line2D | Patch] = [*patches(chart.kinds)]
+    handles: list[Line2D | Patch] = [*patches(chart.kinds, {box.kind for box in chart.boxes})]
     handles += [draw_curve(axes, chart.curve, label(chart.curve.name)), draw_mark(axes, chart.x, chart.mark)]
     draw_legend(into, handles)
 
@@ -158,7 +158,7 @@ def _curves(chart: Curves, axes: Axes) -> list[Line2D | Patch]:
     set_scale(axes.yaxis, chart.y)
     names = labels([each.name for each in chart.series])
     handles: list[Line2D | Patch] = [
-        draw_curve(axes, each, name) for each, name in zip(chart.series, names, strict=True)
+        draw_curve(axes, each, name) for each, name in zip(chart.series, names, strict=True) if each.runs
     ]
     for each in chart.series:
         for x, y, text in each.labels:
@@ -237,9 +237,11 @@ def _(chart: Lanes, into: Figure) -> None:
     lanes = first_lanes(chart)
     axes = _axes(into, 1.2 + 0.14 * sum(each.rows + 0.4 for each in lanes), chart.x)
     at, places = 0.0, []
+    used = set()
     for lane in lanes:
         places.append(at + 0.5)
         for run in lane_runs(chart, lane, 2 * STRETCHES):
+            used.add(run.kind)
             axes.barh(
                 at + run.row + 0.5,
                 run.high - run.low,
@@ -258,8 +260,6 @@ def _(chart: Lanes, into: Figure) -> None:
     axes.grid(False, axis="y")
     axes.spines["left"].set_visible(False)
     names = labels([name for name, _ in chart.kinds])
-    draw_legend(
-        into, [Patch(color=hue(kind), label=name) for name, (_, kind) in zip(names, chart.kinds, strict=True)]
-    )
+    draw_legend(into, [Patch(color=hue(chart.kinds[at][1]), label=names[at]) for at in sorted(used)])
     if note:
         axes.text(0, at + room / 2, note, va="center")

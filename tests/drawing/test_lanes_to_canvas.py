@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from jaxmagic.charts.lanes import Called, Lane, Lanes
 from jaxmagic.charts.scale import Scale
+from jaxmagic.drawing.colours import hue
 from jaxmagic.drawing.lanes_to_canvas import _COARSE, _FINE, Precision, pack
 from jaxmagic.drawing.to_matplotlib import figure
 from jaxmagic.drawing.to_svg import draw
@@ -93,6 +94,14 @@ def test_whatever_a_name_holds_is_data() -> None:
     assert html.count("<img") == 1
     (packed,) = re.findall(r'data-lanes="([^"]*)"', html)
     assert unpacked(packed)[0]["called"][0][0] == HOSTILE
+
+
+def test_kinds_without_an_event_are_not_in_the_legend() -> None:
+    called = tuple(Called(name=name, kind=kind) for kind, name in enumerate(("copy", "host", "run")))
+    chart = replace(lanes((0, 0, 10)), kinds=(("copy", 1), ("host", 7), ("run", 2)), called=called)
+    told, _ = unpacked(pack(replace(chart, lanes=(replace(chart.lanes[0], called=(2,)),))))
+    assert told["kinds"] == [["run", hue(2)]]
+    assert told["called"][2] == ["run", 0]
 
 
 def many(count: int, *, names: int) -> Lanes:

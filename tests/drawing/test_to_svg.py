@@ -15,17 +15,20 @@ from hypothesis import strategies as st
 from jaxmagic import units
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
-from jaxmagic.charts.areas import Boxes, Cell, Flame, Tile, Treemap
+from jaxmagic.charts.areas import Box, Boxes, Cell, Flame, Tile, Treemap
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.curves import Band, Curves, Mark, Series
+from jaxmagic.charts.lanes import Called, Lane, Lanes
 from jaxmagic.charts.scale import Scale
 from jaxmagic.charts.spec import Bar, Bars, Forest, Row
 from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.axis import Axis, ticks, title
+from jaxmagic.drawing.colours import hue
 from jaxmagic.drawing.curves_to_svg import label_places
 from jaxmagic.drawing.plot import WIDTH, lay_out
 from jaxmagic.drawing.svg import Drawing, width_of
+from jaxmagic.drawing.to_matplotlib import figure
 from jaxmagic.drawing.to_svg import draw
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -253,6 +256,42 @@ def test_without_kinds_there_is_no_legend() -> None:
     drawing = draw(flame_graph(kinds=()))
     assert not [each for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-button")]
     assert drawing.height < draw(flame_graph()).height
+
+
+def legend_of(drawing: Drawing) -> dict[str, str | None]:
+    """Return the colours in a legend by their names."""
+    groups = [each for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-legend")]
+    return {each.attrib["data-button"]: list(each)[1].get("stroke") for each in groups}
+
+
+def partly_drawn() -> list[tuple[Any, dict[str, str]]]:
+    """Return charts that do not draw all that they could, with the names and colours of what they draw."""
+    size = Scale(label="memory", quantity="size", low=0.0, high=2e3)
+    box = Box(x=(10.0, 20.0), y=(0.0, 1e3), kind=2, lines=())
+    used, mark = Series(name="live", x=(10.0, 1000.0), y=(1e3, 2e3)), Mark(label="peak", at=100.0)
+    kinds = ("argument", "output", "temporary")
+    cells = (
+        Cell(x=(0.0, 2e3), level=0, name="all", lines=("all",), kind=7),
+        Cell(x=(0.0, 2e3), level=1, name="f", lines=("f",), kind=1),
+    )
+    one, other = sweep().series
+    event = Lane(name="", owner="", rows=1, row=(0,), start=(0,), length=(10**9,), called=(1,))
+    called = tuple(Called(name=name, kind=kind) for kind, name in enumerate(kinds))
+    lanes = Lanes(title="", x=TIME, kinds=(("copy", 1), ("host", 7), ("run", 2)), called=called, lanes=(event,))
+    return [
+        (Boxes(title="", x=N, y=size, kinds=kinds, boxes=(box,), curve=used, mark=mark), {"temporary": hue(2)}),
+        (Flame(title="", x=size, cells=cells, kinds=kinds), {"output": hue(1)}),
+        (Flame(title="", x=size, cells=cells[:1], kinds=kinds), {}),
+        (sweep(series=(one, replace(one, y=(None, None, None)), other)), {"run": hue(0), "compile": hue(0)}),
+        (lanes, {"host": hue(7)}),
+    ]
+
+
+@pytest.mark.parametrize(("chart", "named"), partly_drawn(), ids=lambda each: type(each).__name__)
+def test_a_legend_names_only_what_is_drawn(chart: Any, named: dict[str, str]) -> None:
+    assert legend_of(draw(chart)) == named
+    legends = [each.get_texts() for each in figure(chart).legends]
+    assert {text.get_text() for each in legends for text in each} - {"live", "peak 100"} == set(named)
 
 
 def noted_charts() -> list[Any]:
