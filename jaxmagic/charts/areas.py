@@ -95,6 +95,7 @@ class Cell:
         lines: the lines of its tooltip.
         place: the source line in short form; empty if unknown.
         kind: its kind, as an index into the graph's kinds.
+        brief: the name where there is little room for it; empty if it has no other.
     """
 
     x: tuple[float, float]
@@ -103,6 +104,7 @@ class Cell:
     lines: tuple[str, ...]
     place: str = ""
     kind: int = 0
+    brief: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

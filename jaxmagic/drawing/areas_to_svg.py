@@ -90,9 +90,10 @@ def _cell(plot: Plot, cell: Cell, top: float) -> None:
     left, right = cell.x
     start = plot.x.at(left)
     room = 0.9 * (plot.x.at(right) - start - 8)  # the width of text is an estimate
-    *longer, name = names_of(cell, plot.scales["x"])
-    text = next((each for each in longer if width_of(each) <= room), fitting(name, room))
-    data = {"s": cell.kind, "fit": "cell", "name": cell.name} | ({"place": cell.place} if cell.place else {})
+    *longer, briefest = names_of(cell, plot.scales["x"])
+    text = next((each for each in longer if width_of(each) <= room), fitting(briefest, room))
+    more = {"place": cell.place, "brief": cell.brief if cell.brief != cell.name else ""}
+    data = {"s": cell.kind, "fit": "cell", "name": cell.name} | {name: each for name, each in more.items() if each}
     with plot.drawing.group(data | {"tip": "\n".join(cell.lines)}):
         corners = [top, top, top + _CELL, top + _CELL, top]
         plot.path([left, right, right, left, left], corners, colour=EDGE, fill=hue(cell.kind))

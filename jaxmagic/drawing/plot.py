@@ -202,10 +202,10 @@ def lay_out(names: Sequence[str], left: float) -> list[tuple[float, int]]:
 
 
 def names_of(cell: Cell, scale: Scale) -> tuple[str, ...]:
-    """Return the possible labels of a call in a flame graph, the longest first; the first one that fits is drawn."""
+    """Return the possible labels of a call in a flame graph, the longest first: the first that fits is drawn."""
     size = formatted(scale, cell.x[1] - cell.x[0])
     longest = (f"{cell.name} ({cell.place}) {size}",) if cell.place else ()
-    return (*longest, f"{cell.name} {size}", cell.name)
+    return (*longest, f"{cell.name} {size}", cell.name, cell.brief or cell.name)
 
 
 def formatted(scale: Scale, value: float) -> str:

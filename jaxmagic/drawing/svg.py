@@ -7,6 +7,7 @@ hues are of medium lightness, legible on white and on black. ``data-`` attribute
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
@@ -120,13 +121,23 @@ def width_of(text: str) -> float:
 def fitting(text: str, room: float) -> str:
     """Cut a text to fit into `room` pixels; empty if too little of it would be left to read.
 
+    A number at its end is kept if there is room for it, because it often distinguishes names.
+
     >>> fitting("train_step", 100), fitting("train_step", 50), fitting("train_step", 20)
     ('train_step', 'train_s…', '')
+    >>> fitting("bwd Attention_11", 60), fitting("bwd Attention_11", 30)
+    ('bwd A…_11', 'bwd…')
     """
     if width_of(text) <= room:
         return text
-    cuts = (truncated(text, most) for most in range(min(len(text), _MOST_LETTERS), 3, -1))
+    number = _NUMBER.search(text)
+    ends = (number[0], "") if number else ("",)
+    cuts = (f"{text[:n]}…{end}" for end in ends for n in range(min(len(text) - len(end), _MOST_LETTERS), 2, -1))
     return next((cut for cut in cuts if width_of(cut) <= room), "")
+
+
+#: The number of a scope, an operation, a stream or a line at the end of a name. ``live.js`` keeps it as well.
+_NUMBER = re.compile(r"[._:#]\d+\)?$")
 
 
 def _trail(points: Sequence[tuple[float, float]], kind: Kind) -> str:

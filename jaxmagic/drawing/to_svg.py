@@ -8,7 +8,8 @@ The attributes are:
 - on a group ``s``, the number of its series, ``button``, the name of a button that highlights it, and ``tip``, its
   tooltip;
 - on a group ``fit``, whether it is a call of a flame graph or a tile, whose label is written anew when its width
-  changes, from its ``tip``, ``name`` and ``place``; and ``legend``, if it is an entry of the legend;
+  changes, from its ``tip``, ``name``, ``place`` and ``brief``, a shorter name; and ``legend``, if it is an entry of
+  the legend;
 - on ticks ``ticks``, the name of the axis, and ``log``, whether they are for its logarithmic form;
 - on text ``whole``, if it is a name beside a row: the name, or nothing if it is shown whole;
 - on text ``ink``, if it lies on a coloured area and keeps its colour.

@@ -67,6 +67,20 @@ def spoken_step(step: str, has_backward: bool) -> str:
     return f"{by} of {spoken_step(name, has_backward)}" if name else by
 
 
+def brief(spoken: str) -> str:
+    """Shorten what :func:`spoken_step` says; the pass remains in front of the name, so that it is cut last.
+
+    >>> brief("backward of Dense_0"), brief("vmap of forward of a/b"), brief("jit(f)")
+    ('bwd Dense_0', 'vmap fwd a/b', 'jit(f)')
+    """
+    return _SPOKEN.sub(lambda found: f"{_BRIEF.get(found[1], found[1])} ", spoken)
+
+
+#: What is said before a name, and the usual short forms of the passes.
+_SPOKEN = re.compile(r"\b(backward|forward|jvp|transpose|vmap) of ")
+_BRIEF = {"backward": "bwd", "forward": "fwd"}
+
+
 def given_names(step: str) -> list[str]:
     """Return the names in a step that do not come from JAX itself: those of scopes and modules.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from fabricate.comparison import grid_of
-from fabricate.profiling import fabricated, operation
+from fabricate.profiling import MS, fabricated, operation, place
 
 import jaxmagic
 from jaxmagic.charts.areas import Cell, Flame
@@ -27,6 +27,7 @@ from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.scripts import script as live_script
 from jaxmagic.drawing.scripts import with_scripts
 from jaxmagic.drawing.svg import width_of
+from jaxmagic.profiling.charts.flame import profile_flame
 from jaxmagic.report.pictures import chart_to_html, picture
 from jaxmagic.report.to_html import to_html
 
@@ -294,6 +295,30 @@ def test_the_keyboard_goes_from_call_to_call_and_zooms(show: Any) -> None:
     assert not page.locator("[data-name=other]").is_visible()
     page.keyboard.press("Escape")
     assert page.locator("[data-name=other]").is_visible()
+
+
+@pytest.mark.parametrize("layer", ["Dense_{}", "TransformerBlock_1{}"])
+@pytest.mark.parametrize("script", [True, False])
+def test_narrow_calls_name_their_pass_and_no_two_look_alike(show: Any, still: Any, script: bool, layer: str) -> None:
+    names = [layer.format(number) for number in range(2)]
+    steps = [step for name in names for step in (f"jvp({name})", f"transpose(jvp({name}))")]
+    places = tuple(place(MS, scope=f"jit(step)/{each}/dot") for each in steps)
+    chart = profile_flame(replace(fabricated(), place_times=places))
+    assert chart is not None
+    if script:
+        page = show(chart_to_html(chart), width=440).page
+        drawn = page.locator("[data-fit=cell]").evaluate_all("all => all.map(n => [n.dataset.name, n.textContent])")
+        box = page.locator("[data-fit=cell]", has_text="bwd").first.bounding_box()
+        assert box["width"] == pytest.approx(104, abs=6)
+    else:
+        narrower = replace(chart, x=replace(chart.x, high=1.3 * chart.x.high))
+        groups = ET.fromstring(still(chart_to_html(narrower))).iter("{http://www.w3.org/2000/svg}g")
+        drawn = [(each.attrib["data-name"], "".join(each.itertext())) for each in groups if each.get("data-fit")]
+    texts = {name: text for name, text in drawn if " of " in name}
+    assert len(texts) == len(set(texts.values())) == 4
+    for name, text in texts.items():
+        assert text.startswith(("fwd ", "forward ") if name.startswith("forward") else ("bwd ", "backward "))
+        assert text.endswith(name[-2:])
 
 
 def test_small_multiples_stand_side_by_side_or_below_each_other(sweep: Any, executable: Any, show: Any) -> None:

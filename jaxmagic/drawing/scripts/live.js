@@ -40,9 +40,13 @@ const upgrade = root => {
   const width = text => measure.measureText(text).width;
   const cut = (text, room) => {
     if (width(text) <= room) return text;
-    let n = text.length;
-    while (n && width(text.slice(0, n) + '\u2026') > room) n--;
-    return n > 2 ? text.slice(0, n) + '\u2026' : '';
+    // A number at the end is kept if there is room for it, because it often distinguishes names.
+    for (const end of [text.match(/[._:#]\d+\)?$/)?.[0] || '', '']) {
+      let n = text.length - end.length;
+      while (n > 2 && width(text.slice(0, n) + '\u2026' + end) > room) n--;
+      if (n > 2) return text.slice(0, n) + '\u2026' + end;
+    }
+    return '';
   };
 
   // Points with values move with their axes; without a y value the height stays.
@@ -77,10 +81,10 @@ const upgrade = root => {
   const fit = () => {
     for (const n of all('[data-fit]')) {
       const [left, top, right, , , bottom] = n.querySelector('path').getAttribute('d').match(/-?[\d.]+/g).map(Number);
-      const room = right - left - 8, {fit, tip, name, place} = n.dataset, lines = tip.split('\n'), size = lines[1].split(',')[0];
+      const room = right - left - 8, {fit, tip, name, place, brief} = n.dataset, lines = tip.split('\n'), size = lines[1].split(',')[0];
       n.querySelectorAll('text').forEach(text => text.remove());
       const labels = fit === 'tile' ? lines.slice(0, 2).map(line => [line])
-        : [[...place ? [`${name} (${place}) ${size}`] : [], `${name} ${size}`, name, ...name?.includes(' of ') ? [name.replace(/.* of /, '\u2026')] : []]];
+        : [[...place ? [`${name} (${place}) ${size}`] : [], `${name} ${size}`, name, brief || name]];
       labels.forEach((them, i) => {
         const text = them.find(each => width(each) <= room) || cut(them.at(-1), room);
         if (!text || bottom - top < 16 * (i + 1)) return;

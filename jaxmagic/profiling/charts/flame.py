@@ -9,7 +9,7 @@ from ...charts.areas import Cell, Flame
 from ...charts.scale import Scale
 from ...records.paths import short_source
 from ...xla import scopes
-from ...xla.scopes import jitted, spoken_step
+from ...xla.scopes import brief, jitted, spoken_step
 from ..analysis.operations import parts
 from ..analysis.scope_tree import NOWHERE, By, Node, Step, tree, walk
 from ..record.profile import Profile
@@ -76,10 +76,12 @@ def _cells(root: Node, count: int, known: Known) -> Iterator[Cell]:
     waiting: list[tuple[int, Node]] = [(0, root)]
     while waiting:
         left, node = waiting.pop()
+        name = spoken_step(node.step.name, known.has_backward)
         yield Cell(
             x=(left / count, (left + node.time_ns) / count),
             level=node.depth,
-            name=spoken_step(node.step.name, known.has_backward),
+            name=name,
+            brief=brief(name),
             lines=tuple(_lines(node, root.time_ns, count, known)),
             place=_place(node.step),
             kind=_kind(node, known),

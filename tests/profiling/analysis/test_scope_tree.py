@@ -70,6 +70,8 @@ def test_a_flame_graph_says_which_pass_and_whose_function() -> None:
         "forward": "scope", "jit(sort)": "other function", "sort": "operation", "mul": "operation",
         "add": "operation",
     }  # fmt: skip
+    briefs = {each.name: each.brief for each in found.cells if each.brief != each.name}
+    assert briefs == {"forward of Dense_0": "fwd Dense_0", "backward of Dense_0": "bwd Dense_0"}
     tips = {each.name: each.lines for each in found.cells}
     assert tips["backward of Dense_0"] == (
         "backward of Dense_0",
