@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from .. import units
 from .lanes import Lane, Lanes
 
-#: The minimum share of a stretch that a kind of event fills to be drawn strongly, and to be drawn at all.
+#: The minimum share of a stretch that a kind of event fills to be drawn strongly.
 _STRONG = 0.3
-_SEEN = 0.005
+
+#: Smaller shares may be errors of rounding.
+_LEAST = 1e-9
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +74,7 @@ def _only(lane: Lane, kept: Sequence[int]) -> Lane:
 
 
 def lane_runs(chart: Lanes, lane: Lane, count: int) -> Iterator[Run]:
-    """Yield what is drawn of a lane if its axis is divided into `count` stretches."""
+    """Yield what is drawn of a lane if its axis is divided into `count` stretches; no event is too short for it."""
     kinds = np.array([each.kind for each in chart.called], np.int64)[np.array(lane.called, np.int64)]
     start = np.array(lane.start, float) * count / chart.x.high
     end = start + np.array(lane.length, float) * count / chart.x.high
@@ -80,8 +82,10 @@ def lane_runs(chart: Lanes, lane: Lane, count: int) -> Iterator[Run]:
     for number in range(lane.rows):
         mine = [(row == number) & (kinds == kind) for kind in range(len(chart.kinds))]
         filled = np.stack([_filled(start[chosen], end[chosen], count) for chosen in mine])
-        most, share = filled.argmax(0).tolist(), filled.max(0).tolist()
-        style = [(kind, part >= _STRONG) if part >= _SEEN else None for kind, part in zip(most, share, strict=True)]
+        begun = np.stack([np.histogram(start[chosen], count, (0, count))[0] > 0 for chosen in mine])
+        present = filled + _LEAST * begun
+        most, share = present.argmax(0).tolist(), present.max(0).tolist()
+        style = [(kind, part >= _STRONG) if part >= _LEAST else None for kind, part in zip(most, share, strict=True)]
         at = 0
         for drawn, run in groupby(style):
             after = at + len(list(run))

@@ -8,9 +8,10 @@ from ..charts.lanes import Lane, Lanes
 from ..records.names import shortened, truncated
 from .colours import hue
 from .plot import WIDTH, Entry, Plot, legend, legend_rows
-from .svg import Drawing
+from .svg import Drawing, width_of
 
-_LEFT = 150
+#: The room for the names of lanes, at least and at most, in pixels.
+_LEFT = 150, 210
 _ROW = 12
 _BETWEEN = 4
 
@@ -32,11 +33,14 @@ def draw_lanes(chart: Lanes) -> Drawing:
     entries = [Entry(at, name, hue(number)) for at, (name, number) in enumerate(chart.kinds) if at in used]
     top = 16 * max(1, legend_rows(entries, 8)) + 6
     bottom = top + sum(_ROW * lane.rows + _BETWEEN for lane in lanes)
-    plot = Plot(bottom + 38, chart.title, (chart.x, _LEFT, WIDTH - 16))
+    names = [name_of(lane) for lane in lanes]
+    longest = max(map(width_of, names), default=0.0) / 0.9  # the width of text is an estimate
+    left = min(max(_LEFT[0], 10 + longest), _LEFT[1])
+    plot = Plot(bottom + 38, chart.title, (chart.x, left, WIDTH - 16))
     plot.grid(top, bottom)
     legend(plot.drawing, entries, 8)
     areas: dict[str, list[Rectangle]] = {}
-    beside = shortened([name_of(lane) for lane in lanes], 23)
+    beside = shortened(names, int(0.9 * (left - 8) / width_of("n")))
     for lane, runs, name in zip(lanes, drawn, beside, strict=True):
         plot.drawing.words(0, top + 9, name)
         over, under = (3.0, 4.0) if lane.faint else (0.5, 0.5)

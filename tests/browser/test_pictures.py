@@ -480,6 +480,47 @@ def lane(name: str, *starts: int) -> Lane:
     )  # fmt: skip
 
 
+#: Notes what a canvas writes, and where it begins and ends.
+NOTED = """<script>
+const texts = window.texts = [], write = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function(text, x, y) {
+  const wide = this.measureText(text).width, begin = x - ({right: wide, center: wide / 2}[this.textAlign] || 0);
+  texts.push([String(text), begin, begin + wide]);
+  write.call(this, text, x, y);
+};
+</script>"""
+
+
+@pytest.mark.parametrize(("width", "is_whole"), [(360, False), (800, False), (1600, True)])
+def test_the_name_of_a_lane_ends_before_its_events_and_is_whole_where_there_is_room(
+    show: Any, width: int, is_whole: bool
+) -> None:
+    names = [f"WWWW Stream #{number}(MemcpyD2H,MemcpyH2D,Compute)" for number in (8, 9)]
+    page = show(NOTED, chart_to_html(timeline(*(lane(name, 0) for name in names))), width=width).page
+    canvas = page.locator("canvas")
+    canvas.wait_for()
+    texts = page.evaluate("window.texts")
+    (axis,) = {(begin + end) / 2 for text, begin, end in texts if text == "0"}
+    beside = {text: end for text, begin, end in texts if begin == 0}
+    assert len(beside) == 2
+    assert max(beside.values()) <= axis - 2
+    assert (set(beside) == set(names)) == is_whole
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 12)
+    page.get_by_text(names[0]).wait_for()  # the tooltip
+
+
+def test_an_event_narrower_than_a_pixel_is_seen(show: Any) -> None:
+    page = show(chart_to_html(timeline(replace(lane("python", 510_000), length=(1,))))).page
+    canvas = page.locator("canvas")
+    canvas.wait_for()
+    strongest = canvas.evaluate("""it => {
+      const {data} = it.getContext('2d').getImageData(0.53 * it.width, 12, 0.15 * it.width, 1);
+      return Math.max(...data.filter((_, i) => i % 4 === 3));
+    }""")
+    assert strongest >= 0.6 * 255 - 1
+
+
 def test_a_search_while_zoomed_goes_to_what_it_finds(show: Any) -> None:
     page = show(chart_to_html(timeline(lane("python", 0, 980_000)))).page
     canvas = page.locator("canvas")

@@ -19,6 +19,7 @@ from jaxmagic.charts.lanes import Called, Lane, Lanes
 from jaxmagic.charts.scale import Scale
 from jaxmagic.drawing.colours import hue
 from jaxmagic.drawing.lanes_to_canvas import _COARSE, _FINE, Precision, pack
+from jaxmagic.drawing.svg import width_of
 from jaxmagic.drawing.to_matplotlib import figure
 from jaxmagic.drawing.to_svg import draw
 from jaxmagic.report.pictures import chart_to_html
@@ -178,6 +179,19 @@ def test_the_still_picture_is_as_strong_as_what_fills_it() -> None:
     assert widths(draw(half).to_svg()) == {"#b0b0b0": pytest.approx(whole / 2, abs=3)}
     assert widths(draw(little).to_svg()) == {"#b0b0b066": pytest.approx(whole, abs=3)}
     assert widths(draw(lanes()).to_svg()) == {}
+
+
+def test_names_of_lanes_end_before_the_axis_and_differ() -> None:
+    names = ("Stream #8(MemcpyD2H,MemcpyH2D,Compute)", "Stream #9(MemcpyD2H,MemcpyH2D,Compute)", "python #2")
+    one = lanes((0, 0, 10))
+    chart = replace(one, lanes=tuple(replace(one.lanes[0], owner="GPU:0", name=name) for name in names))
+    svg = draw(chart).to_svg()
+    start = float(next(iter(re.findall(r"<path d=\"M([\d.]+) ", svg.partition("data-ticks")[2]))))
+    beside = re.findall(r"<text x=\"0.0\"[^>]*>(GPU:0[^<]*)", svg)
+    assert len(set(beside)) == 3
+    assert beside[2] == "GPU:0 python #2"
+    assert max(map(width_of, beside)) <= 0.9 * (start - 8)
+    assert min(map(len, beside[:2])) > 23
 
 
 def test_a_still_picture_has_as_many_lanes_as_have_room() -> None:

@@ -52,10 +52,14 @@ def script(name: str, key: str) -> str:
 _SPACED = re.compile(r" (=>|[!=]==|&&|\|\||=) ")
 
 
+#: Where ``canvas.js`` or ``text.js`` is inserted.
+_SHARED = re.compile(r"%(CANVAS|TEXT)%")
+
+
 @cache
 def source(name: str) -> str:
-    """Return a script of this folder without what only its readers need, and with ``canvas.js`` inserted."""
+    """Return a script of this folder without what only its readers need, and with what it shares with others."""
     text = files(__package__).joinpath(name).read_text(encoding="utf-8")
     lines = (line.strip() for line in text.splitlines())
     code = _SPACED.sub(r"\1", "\n".join(line for line in lines if line and not line.startswith("//")))
-    return code.replace("%CANVAS%", source("canvas.js")) if "%CANVAS%" in code else code
+    return _SHARED.sub(lambda found: source(f"{found[1].lower()}.js"), code)

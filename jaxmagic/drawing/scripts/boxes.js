@@ -85,7 +85,7 @@ upgradeAll('%KEY%', async root => {
   };
 
   const it = stage(root, {
-    left: LEFT, top: TOP, bottom: 34, height: HEIGHT, title: map.title, draw, tell,
+    left: () => LEFT, top: TOP, bottom: 34, height: HEIGHT, title: map.title, draw, tell,
     help: '; arrows pan, + and - zoom, 0 shows all, < and > move the cursor',
     whole: {x: [X.low, X.high], y: [Y.low, Y.high]}, least: {x: 2, y: (Y.high - Y.low) / 1e5},
     click: left => point(it.vx(left) + .5),

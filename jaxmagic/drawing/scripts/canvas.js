@@ -1,5 +1,6 @@
 // Shared by the charts on a canvas: axes, zoom, pan, hover, keys and buttons.
 // It is inserted at the beginning of each chart's function.
+%TEXT%
 const make = (to, tag, css, text) => {
   const made = document.createElement(tag);
   made.style.cssText = css || '';
@@ -30,7 +31,7 @@ const ticks = (axis, [from, to], most, least = 0, span = to) => {
 };
 const nameOf = (axis, unit) => (axis.units.find(u => u[1] === unit) || [''])[0].trim();
 
-// A canvas in `root` that shows a part of `whole`, with margins and a bar above it. The callbacks say what is drawn, the
+// A canvas in `root` that shows a part of `whole`, with margins and a bar above it; `left` returns the left one. The callbacks say what is drawn, the
 // tooltip at a position, and what a click or a key does; `least` limits the zoom.
 const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', title, help, draw, tell, click, hold, keys, centre}) => {
   const view = {x: [...whole.x], y: [...whole.y]};
@@ -46,9 +47,9 @@ const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', titl
   canvas.setAttribute('aria-label', title + help);
 
   const low = height - bottom, right = () => width - 10;
-  const px = v => left + (v - view.x[0]) / (view.x[1] - view.x[0]) * (right() - left);
+  const px = v => left() + (v - view.x[0]) / (view.x[1] - view.x[0]) * (right() - left());
   const py = v => low - (v - view.y[0]) / (view.y[1] - view.y[0]) * (low - top);
-  const vx = p => view.x[0] + (p - left) / (right() - left) * (view.x[1] - view.x[0]);
+  const vx = p => view.x[0] + (p - left()) / (right() - left()) * (view.x[1] - view.x[0]);
   const vy = p => view.y[0] + (low - p) / (low - top) * (view.y[1] - view.y[0]);
   const redraw = () => {
     tip.style.display = 'none';

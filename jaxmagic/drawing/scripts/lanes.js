@@ -3,7 +3,7 @@
 // in the timeline's attribute, and are only ever used as text.
 (() => {
 %CANVAS%
-const LEFT = 150, TOP = 4, BOTTOM = 30, ROW = 15, BETWEEN = 4, MOST = 600;
+const TOP = 4, BOTTOM = 30, ROW = 15, BETWEEN = 4, MOST = 600;
 const read = async text => {
   const bytes = new Uint8Array(await inflate(text).arrayBuffer());
   const length = new DataView(bytes.buffer).getUint32(0, true);
@@ -53,6 +53,10 @@ upgradeAll('%KEY%', async root => {
   // The picture ends below a row, and tells that there are more.
   const tall = depth <= MOST ? depth : Math.max(...rows.map(row => row.y + ROW).filter(y => y <= MOST));
   const below = new Set(rows.filter(row => row.y >= tall).map(row => row.lane)).size, height = tall + TOP + BOTTOM;
+  const nameOfLane = lane => `${lane.owner} ${lane.name}`.trim();
+  // Names of lanes have the room that they need, on a wide page up to a quarter of it.
+  const longest = Math.max(...lanes.map(lane => width(nameOfLane(lane))));
+  const left = () => Math.max(150, Math.min(longest + 10, root.clientWidth / 4));
   const hidden = new Set();
   let chosen, wanted = '', matching = [], place = -1;
 
@@ -69,7 +73,7 @@ upgradeAll('%KEY%', async root => {
   let bright = called.map(() => true);
 
   const draw = ink => {
-    const {pen, view, px, py} = it, right = it.right();
+    const {pen, view, px, py} = it, right = it.right(), LEFT = left();
     pen.fillStyle = ink;
     pen.strokeStyle = '#7a7a7a55';
     pen.lineWidth = 1;
@@ -94,14 +98,13 @@ upgradeAll('%KEY%', async root => {
       if (row.first) {
         pen.globalAlpha = 1;
         pen.fillStyle = ink;
-        const name = `${lane.owner} ${lane.name}`.trim(), room = Math.floor((LEFT - 8) / 5.9);
-        pen.fillText(name.length > room ? name.slice(0, room - 1) + '\u2026' : name, 0, top + 11);
+        pen.fillText(cut(nameOfLane(lane), LEFT - 8), 0, top + 11);
       }
-      // Events narrower than a pixel share one: its opacity is the share they fill, its colour that of the widest.
+      // Events narrower than a pixel share one: the more they fill the stronger it is; its colour is that of the widest.
       let pixel = -1, filled = 0, most = 0, colour;
       const flush = () => {
         if (pixel < 0) return;
-        pen.globalAlpha = Math.min(.3 + .7 * filled, 1) * (lane.faint ? .7 : 1);
+        pen.globalAlpha = Math.min(.6 + .4 * filled, 1) * (lane.faint ? .7 : 1);
         pen.fillStyle = colour;
         pen.fillRect(pixel, top + (lane.faint ? 4 : 1), 1, lane.faint ? ROW - 9 : ROW - 2);
         pixel = -1;
@@ -144,11 +147,14 @@ upgradeAll('%KEY%', async root => {
     for (const [text, room, left, top] of words) pen.fillText(text.length > room ? text.slice(0, room - 1) + '\u2026' : text, left, top);
     pen.restore();
   };
-  const under = (left, top) => {
-    if (left < LEFT || top < TOP || top > it.low) return;
-    const y = -it.vy(top), x = it.vx(left), near = (it.view.x[1] - it.view.x[0]) / (it.right() - LEFT);
-    const row = rows.find(each => y >= each.y && y < each.y + ROW);
-    if (!row) return;
+  const rowAt = top => {
+    const y = -it.vy(top);
+    return top >= TOP && top <= it.low ? rows.find(each => y >= each.y && y < each.y + ROW) : undefined;
+  };
+  const under = (across, top) => {
+    const row = rowAt(top);
+    if (!row || across < left()) return;
+    const x = it.vx(across), near = (it.view.x[1] - it.view.x[0]) / (it.right() - left());
     // The event under the pointer, or else the first visible one within a pixel.
     let found;
     for (let n = from(row, x - near); n < row.at.length; n++) {
@@ -241,14 +247,15 @@ upgradeAll('%KEY%', async root => {
 
   const least = Math.max(20 * told.step, 10);
   const it = stage(root, {
-    left: LEFT, top: TOP, bottom: BOTTOM, height, title: told.title, axes: 'x', draw,
+    left, top: TOP, bottom: BOTTOM, height, title: told.title, axes: 'x', draw,
     help: '; arrows pan, + and - zoom, 0 shows all, < and > choose an event, Page Up and Page Down one in another row',
     whole: {x: [0, X.high], y: [-depth, 0]}, least: {x: least, y: tall},
-    tell: (left, top) => {
-      const found = under(left, top);
-      return found ? lines(found).join('\n') : '';
+    // Over the name of a lane, which may be cut, the whole name.
+    tell: (across, top) => {
+      const found = under(across, top), row = rowAt(top);
+      return found ? lines(found).join('\n') : row && across < left() ? nameOfLane(row.lane) : '';
     },
-    click: (left, top) => show(under(left, top)),
+    click: (across, top) => show(under(across, top)),
     keys: {'<': () => go(-1), '>': () => go(1), PageUp: () => go(0, -1), PageDown: () => go(0, 1)},
   });
   it.view.y = [-tall, 0];

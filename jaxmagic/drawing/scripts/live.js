@@ -2,6 +2,7 @@
 // %KEY% is replaced by the key of the outputs that show this picture. User data is not part of this script: names and
 // numbers are in the picture's attributes, and are only ever used as text.
 (() => {
+%TEXT%
 const upgrade = root => {
   const img = root.querySelector('img');
   // Absent if this has already run.
@@ -33,20 +34,6 @@ const upgrade = root => {
   const say = (k, v) => {
     const a = axes[k], unit = a.units.find(u => v >= .9995 * u[1]) || a.units.at(-1);
     return a.names[Math.round(v)] || +(v / unit[1]).toPrecision(4) + unit[0];
-  };
-
-  const measure = document.createElement('canvas').getContext('2d');
-  measure.font = '11px system-ui,sans-serif';
-  const width = text => measure.measureText(text).width;
-  const cut = (text, room) => {
-    if (width(text) <= room) return text;
-    // A number at the end is kept if there is room for it, because it often distinguishes names.
-    for (const end of [text.match(/[._:#]\d+\)?$/)?.[0] || '', '']) {
-      let n = text.length - end.length;
-      while (n > 2 && width(text.slice(0, n) + '\u2026' + end) > room) n--;
-      if (n > 2) return text.slice(0, n) + '\u2026' + end;
-    }
-    return '';
   };
 
   // Points with values move with their axes; without a y value the height stays.

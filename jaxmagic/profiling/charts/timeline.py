@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ... import units
 from ...charts.lanes import Called, Lane, Lanes
 from ...charts.scale import Scale
+from ...records.names import numbered
 from ..record.profile import Profile
 from ..record.timeline import Activity, EventTrack, ProfileTimeline
 
@@ -54,7 +56,7 @@ def profile_timeline_chart(record: Profile) -> Lanes | None:
             Called(name=each.name, kind=numbers.get(each.activity, 0), lines=_lines(each.detail))
             for each in timeline.labels
         ),
-        lanes=tuple(lanes),
+        lanes=_told_apart(lanes),
         note="; ".join(_left_out(timeline, deeper)),
     )
 
@@ -92,6 +94,14 @@ def _lane(track: EventTrack) -> tuple[Lane, int]:
         faint=track.shows == "gaps",
     )
     return lane, len(rows) - len(kept)
+
+
+def _told_apart(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
+    """Number the lanes of equal names, such as those of threads of one pool."""
+    names = numbered([f"{each.owner} {each.name}" for each in lanes])
+    return tuple(
+        replace(lane, name=name.removeprefix(f"{lane.owner} ")) for lane, name in zip(lanes, names, strict=True)
+    )
 
 
 def _rows(starts: Sequence[int], lengths: Sequence[int]) -> list[int]:

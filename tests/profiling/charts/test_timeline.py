@@ -55,3 +55,16 @@ def test_a_track_without_events_is_no_lane() -> None:
     assert chart is not None
     assert len(chart.lanes) == len(timeline.tracks)
     assert list(empty_rows(chart)) == []
+
+
+def test_lanes_of_equal_names_are_numbered() -> None:
+    profile = jaxmagic.read_profile(_ROOT / "tests" / "recorded" / "gpu_mi300_gemm.xplane.pb")
+    timeline = profile.timeline
+    assert timeline is not None
+    thread = replace(timeline.tracks[-1], name="pool", shows="host", device=None)
+    tracks = (replace(thread, device="GPU:0"), thread, replace(thread, name="python"), thread)
+    chart = profile_timeline_chart(replace(profile, timeline=replace(timeline, tracks=tracks)))
+    assert chart is not None
+    assert [(each.owner, each.name) for each in chart.lanes] == [
+        ("GPU:0", "pool"), ("host", "pool #1"), ("host", "python"), ("host", "pool #2"),
+    ]  # fmt: skip
