@@ -137,6 +137,7 @@ class Curves:
         bands: highlighted ranges, all of the same kind.
         bands_name: their name in the legend.
         note: what the chart leaves out; empty if nothing.
+        tall: whether its slopes matter, so that it is drawn higher.
     """
 
     title: str
@@ -147,3 +148,4 @@ class Curves:
     bands: tuple[Band, ...] = ()
     bands_name: str = ""
     note: str = ""
+    tall: bool = False

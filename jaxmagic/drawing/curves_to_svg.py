@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ..charts.curves import Band, Curves, Mark, Series
-from ..records.names import truncated
+from ..records.names import shortened, truncated
 from .axis import title
 from .colours import GREY, hue
+from .labels import Room, Wanted, label_places
 from .plot import MOST_IN_TITLE, WIDTH, Entry, Plot, below, formatted, legend, legend_rows
-from .svg import FAINT, FONT_SIZE, Drawing, width_of
+from .svg import FAINT, Drawing, width_of
 
-#: The height of the plot, in pixels.
-_RISE = 130
+#: The height of the plot in pixels, and of one whose slopes matter, which ``live.js`` draws higher on a wide page.
+_RISE, _TALL = 130, 220
 
 
 def draw_curves(chart: Curves) -> Drawing:
@@ -25,9 +27,11 @@ def draw_curves(chart: Curves) -> Drawing:
         entries.append(Entry(len(chart.series), chart.bands_name, GREY))
     rows = legend_rows(entries, legend_left) if len(entries) > 1 else 1
     top = 16 * rows + 4 + 13 * len(chart.marks)
-    bottom = top + _RISE
+    bottom = top + (_TALL if chart.tall else _RISE)
     left = 44 if chart.y.quantity == "share" else 56
     plot = Plot(bottom + below(chart.note), chart.title, (chart.x, left, WIDTH - 16), (chart.y, bottom, top))
+    if chart.tall:
+        plot.drawing.data["tall"] = 1
     for band in chart.bands:
         _band(plot, band)
     plot.grid(top, bottom)
@@ -69,53 +73,31 @@ def draw_curve(plot: Plot, number: int, series: Series) -> None:
 
 
 def _labels(plot: Plot, series: Sequence[Series]) -> None:
-    """Write each label beside its point, or hide it where it would lie on others; ``live.js`` does the same."""
+    """Write each label beside its point, or hide it where it would lie on others; ``labels.js`` does the same."""
     if plot.y is None:
         return
-    labels = [label for each in series for label in each.labels]
-    points = [point for each in series if each.points for point in zip(each.x, each.y, strict=True)]
-    dots = [(plot.x.at(x), plot.y.at(y)) for x, y in points if x is not None and y is not None]
-    wanted = [(plot.x.at(x), plot.y.at(y), width_of(text) / 2) for x, y, text in labels]
+    labels = [(number, each.hue, *label) for number, each in enumerate(series) for label in each.labels]
+    texts = [text for *_, text in labels]
+    forms = [(whole, short)[: 1 + (whole != short)] for whole, short in zip(texts, shortened(texts, 20), strict=True)]
+    wanted = [
+        Wanted(plot.x.at(x), plot.y.at(y), tuple(width_of(form) / 2 for form in own))
+        for (_, _, x, y, _), own in zip(labels, forms, strict=True)
+    ]
+    dots = [place for each in series if each.points for place in _places(plot, each, range(len(each.x)))]
+    runs = [_places(plot, each, run) for each in series for run in each.runs]
+    lines = [(*begin, *end) for run in runs for begin, end in pairwise(run)]
     down = plot.y.end + 9, plot.y.start - 3  # beside the ticks of the vertical axis, and perhaps beyond the other end
-    places = label_places(wanted, dots, (plot.x.start, WIDTH), down)
-    for (x, y, text), place in zip(labels, places, strict=True):
-        plot.label(x, y, text, place)
+    places = label_places(wanted, Room((plot.x.start, WIDTH), down, dots, lines))
+    for (number, colour, x, y, _), own, place in zip(labels, forms, places, strict=True):
+        with plot.drawing.group({"s": number, "label": 1}, hidden=place is None):
+            plot.label(x, y, own, place, hue(colour))
 
 
-def label_places(
-    wanted: Sequence[tuple[float, float, float]],
-    dots: Sequence[tuple[float, float]],
-    across: tuple[float, float],
-    down: tuple[float, float],
-) -> list[tuple[float, float] | None]:
-    """Place each label above, below, right or left of its point, where it covers no point and no other label.
-
-    Args:
-        wanted: the position of the point of each label in pixels, and half the width of the label.
-        dots: the positions of all points.
-        across: where labels begin and end.
-        down: the highest and the lowest baseline.
-
-    Returns:
-        The middle and the baseline of each label; ``None`` where there is no room.
-    """
-    places: list[tuple[float, float] | None] = []
-    taken = [(x, y + 4, 3.0) for x, y in dots]
-    for x, y, half in wanted:
-        beside = half + 7
-        spots = ((0.0, -7.0), (0.0, 15.0), (beside, 4.0), (-beside, 4.0))
-        ways = [(min(max(x + right, across[0] + half), across[1] - half), y + lower) for right, lower in spots]
-        free = (
-            (middle, line)
-            for middle, line in ways
-            if down[0] <= line <= down[1]
-            and all(abs(middle - at) >= half + other or abs(line - row) >= FONT_SIZE for at, row, other in taken)
-        )
-        place = next(free, None)
-        places.append(place)
-        if place is not None:
-            taken.append((*place, half))
-    return places
+def _places(plot: Plot, series: Series, run: range) -> list[tuple[float, float]]:
+    """Return where the known points of a run are, in pixels."""
+    assert plot.y is not None
+    points = ((series.x[at], series.y[at]) for at in run)
+    return [(plot.x.at(x), plot.y.at(y)) for x, y in points if x is not None and y is not None]
 
 
 def _band(plot: Plot, band: Band) -> None:

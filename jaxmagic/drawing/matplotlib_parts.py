@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Container, Iterable, Sequence
+from itertools import pairwise
 from math import ceil
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,7 +22,7 @@ from ..records.names import shortened, truncated
 from ..terminal import printable
 from .axis import ticks, title
 from .colours import GREY, INK, hue
-from .curves_to_svg import label_places
+from .labels import Room, Wanted, label_places
 from .plot import formatted
 
 #: The font size in points, legible in a figure as wide as a page, and the number of characters in its line.
@@ -110,23 +112,38 @@ def place_labels(drawn: Figure) -> None:
     if not labelled:
         return
     drawn.draw_without_rendering()  # for the sizes of axes and texts
-    to_points = 72 / drawn.dpi
     for axes, texts in labelled.items():
-        points = [np.asarray(line.get_xydata()) for line in axes.lines if line.get_marker() == "o"]
-        pixels = axes.transData.transform(np.concatenate([*points, [each.xy for each in texts]]))
-        places = [(x * to_points, -y * to_points) for x, y in pixels]  # downwards, as in other media
-        halves = [each.get_window_extent().width * to_points / 2 for each in texts]
-        dots, labelled_dots = places[: -len(texts)], places[-len(texts) :]
-        wanted = [(x, y, half) for (x, y), half in zip(labelled_dots, halves, strict=True)]
-        box = axes.get_window_extent()
-        across, down = (
-            (box.x0 * to_points, box.x1 * to_points),
-            (_POINTS - box.y1 * to_points, -box.y0 * to_points - 3),
-        )
-        for each, (x, y), place in zip(texts, labelled_dots, label_places(wanted, dots, across, down), strict=True):
-            each.set_visible(place is not None)
-            if place is not None:
-                each.xyann = place[0] - x, y - place[1]
+        _place(axes, texts, 72 / drawn.dpi)
+
+
+def _place(axes: Axes, texts: Sequence[Annotation], to_points: float) -> None:
+    def in_points(data: Any) -> list[tuple[float, float]]:
+        """Return positions downwards, as in other media."""
+        return [(x * to_points, -y * to_points) for x, y in axes.transData.transform(np.asarray(data))]
+
+    curves = [line for line in axes.lines if line.get_transform() == axes.transData]  # and no marks
+    dots = [place for line in curves if line.get_marker() == "o" for place in in_points(line.get_xydata())]
+    lines = [
+        (*begin, *end)
+        for curve in curves
+        for begin, end in pairwise(in_points(curve.get_xydata()))
+        if not np.isnan([*begin, *end]).any()
+    ]
+    points = in_points([each.xy for each in texts])
+    wanted = [
+        Wanted(x, y, (Text.get_window_extent(each).width * to_points / 2,))
+        for each, (x, y) in zip(texts, points, strict=True)
+    ]
+    box = axes.get_window_extent()
+    across = box.x0 * to_points, box.x1 * to_points
+    down = _POINTS - box.y1 * to_points, -box.y0 * to_points - 3
+    places = label_places(wanted, Room(across, down, dots, lines))
+    for each, (x, y), place in zip(texts, points, places, strict=True):
+        each.set_visible(place is not None)
+        assert each.arrow_patch is not None
+        each.arrow_patch.set_visible(place is not None and place.leader is not None)
+        if place is not None:
+            each.xyann = place.middle - x, y - place.line
 
 
 def make_clear(drawn: Figure) -> None:

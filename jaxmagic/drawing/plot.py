@@ -13,6 +13,7 @@ from ..charts.scale import Scale
 from ..records.names import shortened, truncated
 from .axis import Axis, ticks, title, unit_of
 from .colours import hue
+from .labels import Place
 from .svg import FAINT, Drawing, Kind, width_of
 
 WIDTH = 560
@@ -90,11 +91,15 @@ class Plot:
         at = min(max(self.x.at(x), half), WIDTH - half)
         self.drawing.words(at, height, text, anchor="middle", data={"x": self.numbers("x", [x])})
 
-    def label(self, x: float, y: float, text: str, place: tuple[float, float] | None) -> None:
-        """Write the text of a point at its place in pixels, or hide it; ``live.js`` places it anew."""
+    def label(self, x: float, y: float, forms: Sequence[str], place: Place | None, colour: str) -> None:
+        """Write the text of a point at its place, with its leader line; ``labels.js`` places it anew."""
         data = {"x": self.numbers("x", [x]), "y": self.numbers("y", [y])}
-        middle, line = place or (0.0, 0.0)
-        self.drawing.words(middle, line, text, anchor="middle", data=data, hidden=place is None)
+        if len(forms) > 1:
+            data |= {"whole": forms[0], "brief": forms[-1]}
+        from_x, from_y, to_x, to_y = place.leader if place and place.leader else (0.0, 0.0, 0.0, 0.0)
+        self.drawing.path([(from_x, from_y), (to_x, to_y)], colour=colour, data={"leader": 1})
+        middle, line, text = (place.middle, place.line, forms[place.form]) if place else (0.0, 0.0, forms[-1])
+        self.drawing.words(middle, line, text, anchor="middle", data=data)
 
     def note(self, bottom: float, text: str) -> None:
         """Write a note below the label of the horizontal axis, where it covers nothing; ``live.js`` wraps it."""
@@ -180,7 +185,7 @@ def legend(drawing: Drawing, entries: Sequence[Entry], left: float) -> None:
             corners = [(at - 4, line - 12), (right, line - 12), (right, line + 4), (at - 4, line + 4)]
             drawing.path(corners, colour="none", fill="#0000")
             drawing.path([(at, line - 4), (at + 18, line - 4)], colour=entry.colour, width=3, dashed=entry.dashed)
-            drawing.words(at + 23, line, text)
+            drawing.words(at + 23, line, text, data={"whole": entry.name} if text != entry.name else None)
 
 
 def legend_rows(entries: Sequence[Entry], left: float) -> int:

@@ -72,7 +72,6 @@ class Drawing:
         anchor: Literal["start", "middle", "end"] = "start",
         data: Data | None = None,
         colour: str = GREY,
-        hidden: bool = False,
     ) -> None:
         """Write a line of text that starts, is centred or ends at a position; cut to the width of the picture.
 
@@ -83,7 +82,7 @@ class Drawing:
             data = {**(data or {}), "ink": 1}
         extra = f' text-anchor="{anchor}"' if anchor != "start" else ""
         self._parts.append(
-            f'<text x="{x:.1f}" y="{y:.1f}"{extra} fill="{colour}"{_attributes(data)}{_HIDDEN if hidden else ""}>'
+            f'<text x="{x:.1f}" y="{y:.1f}"{extra} fill="{colour}"{_attributes(data)}>'
             f"{_clean(truncated(text, _MOST_LETTERS))}</text>"
         )
 

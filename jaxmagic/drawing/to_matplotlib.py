@@ -160,10 +160,12 @@ def _curves(chart: Curves, axes: Axes) -> list[Line2D | Patch]:
     handles: list[Line2D | Patch] = [
         draw_curve(axes, each, name) for each, name in zip(chart.series, names, strict=True) if each.runs
     ]
-    for each in chart.series:
-        for x, y, text in each.labels:
-            named = axes.annotate(label(text), (x, y), (0, 4), textcoords="offset points", ha="center")
-            named.set_in_layout(False)
+    points = [(each, *point) for each in chart.series for point in each.labels]
+    texts = labels([text for *_, text in points])
+    for (each, x, y, _), text in zip(points, texts, strict=True):
+        leader = {"arrowstyle": "-", "color": hue(each.hue), "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0}
+        named = axes.annotate(text, (x, y), (0, 4), textcoords="offset points", ha="center", arrowprops=leader)
+        named.set_in_layout(False)
     handles += [draw_mark(axes, chart.x, each) for each in chart.marks]
     for band in chart.bands:
         axes.axvspan(band.low, band.high, color=GREY, alpha=0.3, linewidth=0.5)

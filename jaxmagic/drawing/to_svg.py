@@ -2,7 +2,7 @@
 
 The attributes are:
 
-- on the picture ``axes``, which describes the axes;
+- on the picture ``axes``, which describes the axes, and ``tall``, whether a wider one is higher;
 - on a path ``x`` and ``y``, the values of its points, and ``kind``, how they are joined;
 - on a curve ``curve``, its name, with ``low`` and ``high``, the ends of its interval;
 - on a group ``s``, the number of its series, ``button``, the name of a button that highlights it, and ``tip``, its
@@ -11,7 +11,9 @@ The attributes are:
   changes, from its ``tip``, ``name``, ``place`` and ``brief``, a shorter name; and ``legend``, if it is an entry of
   the legend;
 - on ticks ``ticks``, the name of the axis, and ``log``, whether they are for its logarithmic form;
-- on text ``whole``, if it is a name beside a row: the name, or nothing if it is shown whole;
+- on text ``whole``, if it is a name beside a row: the name, or nothing if it is shown whole; on other text that may
+  be cut, the whole one, and ``brief``, the cut one;
+- on a group ``label``, if it is the label of a point with its ``leader`` line;
 - on text ``ink``, if it lies on a coloured area and keeps its colour.
 """
 

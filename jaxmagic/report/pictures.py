@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..charts.areas import Boxes, Flame
 from ..charts.box_thinning import still
+from ..charts.curves import Curves
 from ..charts.lanes import Lanes
 from ..charts.spec import Chart, Multiples
 from ..drawing import boxes_to_canvas, lanes_to_canvas
@@ -34,7 +35,8 @@ def picture(chart: Chart, alt: str = "") -> str:
         return _canvas(alt or chart.title, "boxes.js", "map", boxes_to_canvas.pack(chart), draw(still(chart)))
     if isinstance(chart, Lanes):
         return _canvas(alt or chart.title, "lanes.js", "lanes", lanes_to_canvas.pack_small(chart), draw(chart))
-    script = "zoom.js" if isinstance(chart, Flame) else "live.js"
+    labelled = isinstance(chart, Curves) and any(each.labels for each in chart.series)
+    script = "zoom.js" if isinstance(chart, Flame) else "labels.js" if labelled else "live.js"
     drawing = draw(chart)
     return (
         f'<div data-jaxmagic="{mark(script)}" style="position:relative;max-width:{_WIDEST}px">'

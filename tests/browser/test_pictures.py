@@ -354,29 +354,66 @@ def test_the_labels_of_points_follow_their_axes_and_the_keyboard_is_told_their_v
     assert page.page.locator("[data-jaxmagic] > div").first.inner_text() == told
 
 
-#: Whether any label that is shown covers another one or a point.
+#: The number of labels that are shown, and what they cover: another label, a point, a curve, or a leader line.
 COVERED = """() => {
-  const boxes = [...document.querySelectorAll("text[data-y]")].filter(n => n.checkVisibility()).map(n => n.getBBox());
-  const dots = [...document.querySelectorAll("path[data-kind=dots]")].map(n => n.getBBox());
+  const all = q => [...document.querySelectorAll(q)].filter(n => !n.closest("[display=none]"));
+  const boxes = all("text[data-y]").map(n => n.getBBox());
+  const dots = all("path[data-kind=dots]").map(n => n.getBBox());
   const apart = (a, b) => a.x + a.width <= b.x + 1 || b.x + b.width <= a.x + 1
     || a.y + a.height <= b.y + 4 || b.y + b.height <= a.y + 4;
-  return [boxes.length, boxes.some((a, i) => [...boxes.slice(0, i), ...dots].some(b => !apart(a, b)))];
+  const lines = all("path[data-curve], path[data-leader]").map(n => {
+    const length = n.getTotalLength();
+    return Array.from({length: 400}, (_, i) => n.getPointAtLength(length * i / 399));
+  });
+  const on = (line, a) => line.some(p =>
+    a.x + 1 < p.x && p.x < a.x + a.width - 1 && a.y + 4 < p.y && p.y < a.y + a.height - 4);
+  return [boxes.length, [
+    boxes.some((a, i) => boxes.slice(0, i).some(b => !apart(a, b))) && "label",
+    boxes.some(a => dots.some(b => !apart(a, b))) && "point",
+    boxes.some(a => lines.some(line => on(line, a))) && "line",
+  ].filter(Boolean)];
 }"""
 
 
-@pytest.mark.parametrize(("width", "shown"), [(360, 5), (1600, 8)])
-def test_labels_cover_neither_each_other_nor_a_point_and_return_where_there_is_room(
-    show: Any, width: int, shown: int
-) -> None:
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_each_label_is_shown_and_covers_neither_another_one_nor_a_point_nor_a_line(show: Any, width: int) -> None:
     axis = Scale(label="FLOPs per byte", quantity="number", low=0.1, high=100.0, log=True)
     rate = Scale(label="FLOP/s", quantity="flops", low=1e9, high=1e13, log=True)
-    places = [(50.0, 1e12), (50.0, 8e11), *((0.4 * 1.4**step, 5e10) for step in range(6))]
+    roof = Series(name="roof", x=(0.1, 20.0, 100.0), y=(6e9, 1.2e12, 1.2e12), muted=True)
+    places = [(50.0, 1e12), (50.0, 8e11), *((0.4 * 1.4**step, 2e10) for step in range(6))]
     made = tuple(
         Series(name=f"{number}", x=(x,), y=(y,), points=True, label=f"{number}× multiply_add")
         for number, (x, y) in enumerate(places)
     )
-    page = show(chart_to_html(Curves(title="roofline", x=axis, y=rate, series=made)), width=width).page
-    assert page.evaluate(COVERED) == [shown, False]
+    chart = Curves(title="roofline", x=axis, y=rate, series=(roof, *made), tall=True)
+    page = show(chart_to_html(chart), width=width).page
+    assert page.evaluate(COVERED) == [8, []]
+    page.get_by_role("button", name="y → linear").click()
+    assert page.evaluate(COVERED)[1] == []
+    page.get_by_role("button", name="y → log").click()
+    assert page.evaluate(COVERED) == [8, []]
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+@pytest.mark.parametrize("name", ["gpu_mi300_attention", "gpu_mi300_elementwise", "gpu_gfx950_te_attention"])
+def test_a_roofline_names_each_operation_whole_where_there_is_room_below_a_roof_that_rises(
+    show: Any, name: str, width: int
+) -> None:
+    recording = Path(__file__).parents[1] / "recorded" / f"{name}.xplane.pb"
+    chart = chart_of(jaxmagic.read_profile(recording), "roofline")
+    page = show(chart_to_html(chart), width=width).page
+    assert page.evaluate(COVERED) == [7, []]
+    roof = page.locator("path[data-curve=roof]").bounding_box()
+    plot = page.locator("svg").bounding_box()
+    assert plot["height"] >= 0.25 * plot["width"]
+    assert roof["height"] >= 0.05 * roof["width"]
+    if width == 1600:
+        entries = page.locator("[data-legend]").evaluate_all("all => all.map(n => [n.dataset.button, n.textContent])")
+        assert all(name == written for name, written in entries)
+        assert len(entries) == 8
+    if name == "gpu_mi300_elementwise" and width >= 800:
+        labels = page.locator("[data-label] text").all_text_contents()
+        assert all(each.startswith("loop_convert_fusion generate_elementwise_trace.py:") for each in labels)
 
 
 @pytest.mark.parametrize("script", [True, False])

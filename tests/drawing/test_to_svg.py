@@ -25,7 +25,6 @@ from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.axis import Axis, ticks, title
 from jaxmagic.drawing.colours import hue
-from jaxmagic.drawing.curves_to_svg import label_places
 from jaxmagic.drawing.plot import WIDTH, lay_out
 from jaxmagic.drawing.svg import Drawing, width_of
 from jaxmagic.drawing.to_matplotlib import figure
@@ -405,29 +404,6 @@ def test_rows_and_entries_of_a_legend_with_long_names_can_be_told_apart(named: A
     entries = re.findall(r">(a_cand[^<]*)</text>", draw(Curves(title="t", x=scale, y=scale, series=series)).to_svg())
     assert len(entries) == len(set(entries)) == 3
     assert max(map(len, [*rows, *entries])) <= 26
-
-
-@given(st.lists(st.tuples(st.floats(1, 100), st.floats(1, 100), st.text("ab ", min_size=1, max_size=20)), max_size=9))
-def test_labels_cover_neither_each_other_nor_a_point(points: list[tuple[float, float, str]]) -> None:
-    x, y = Axis(1, 100, 56, 544), Axis(1, 100, 166, 36)
-    dots = [(x.at(across), y.at(up)) for across, up, _ in points]
-    halves = [width_of(text) / 2 for _, _, text in points]
-    wanted = [(*dot, half) for dot, half in zip(dots, halves, strict=True)]
-    places = label_places(wanted, dots, (x.start, WIDTH), (y.end + 9, y.start - 3))
-    boxes = [
-        (place[0] - half, place[0] + half, place[1] - 8, place[1] + 2)
-        for place, half in zip(places, halves, strict=True)
-        if place is not None
-    ]
-    assert len(boxes) >= min(len(points), 1)
-    for number, (left, right, top, bottom) in enumerate(boxes):
-        assert x.start <= left + 1e-6
-        assert right <= WIDTH + 1e-6
-        assert y.end <= top
-        assert bottom <= y.start
-        assert not any(left < at < right and top < row < bottom for at, row in dots)
-        for other in boxes[:number]:
-            assert right <= other[0] + 1e-6 or other[1] <= left + 1e-6 or bottom <= other[2] or other[3] <= top
 
 
 def test_a_band_ends_where_no_interval_is_known() -> None:

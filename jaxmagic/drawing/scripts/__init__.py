@@ -2,7 +2,7 @@
 
 Where none runs, all remains as it is.
 
-Each output with pictures contains the script once, 5 to 15 KB without comments, indentation and spaces around
+Each output with pictures contains the script once, 2 to 18 KB without comments, indentation and spaces around
 operators. So an output needs no file and no network, and outputs of different versions of this package can share a
 notebook.
 """
@@ -31,20 +31,21 @@ def mark(name: str) -> str:
 
 def with_scripts(html: str) -> str:
     """Give pictures their key, and append each script that they need, once."""
-    for name in ("live.js", "zoom.js", "lanes.js", "boxes.js", "fold.js"):
+    for name in ("live.js", *_PARTS, "lanes.js", "boxes.js", "fold.js"):
         if mark(name) in html:
             key = key_of(html)
             html = f"{html.replace(mark(name), key)}<script>{script(name, key)}</script>"
     return html
 
 
-def script(name: str, key: str) -> str:
-    """Return a script of this folder for the outputs with a key, without ``<script>`` tags.
+#: Parts of ``live.js`` that few pictures need: flame graphs, and curves with labels.
+_PARTS = ("zoom.js", "labels.js")
 
-    ``zoom.js`` is a part of ``live.js`` that only flame graphs need.
-    """
-    zooming = name == "zoom.js"
-    code = source("live.js" if zooming else name).replace("%ZOOM%\n", f"{source(name)}\n" if zooming else "")
+
+def script(name: str, key: str) -> str:
+    """Return a script of this folder for the outputs with a key, without ``<script>`` tags."""
+    part = name in _PARTS
+    code = source("live.js" if part else name).replace("%MORE%\n", f"{source(name)}\n" if part else "")
     return code.replace("%KEY%", key)
 
 

@@ -41,6 +41,7 @@ const upgrade = root => {
     n, xs: values(n, 'x'), ys: values(n, 'y'), kind: n.dataset.kind, series: (n.closest('[data-s]') || n).dataset.s,
     still: n.getAttribute('d').match(/-?[\d.]+/g),
   }));
+  let place = () => {};
   const redraw = () => {
     for (const p of paths) {
       p.at = p.xs.map((x, i) => [at('x', x), p.ys.length ? at('y', p.ys[i]) : +p.still[2 * i + 1]]);
@@ -49,18 +50,11 @@ const upgrade = root => {
         return p.kind === 'dots' ? `M${x} ${y}h0` : !i ? `M${x} ${y}` : p.kind ? `H${x}V${y}` : `L${x} ${y}`;
       }).join('')});
     }
-    // The label of a point is above, below, right or left of it, where it covers no point and no other label, or hidden.
-    const taken = paths.filter(p => p.kind === 'dots').flatMap(p => p.at.map(([x, y]) => ({x, y: y + 4, w: 3})));
-    for (const n of all('text[data-x]')) {
-      const d = n.dataset, w = width(n.textContent) / 2, side = w + 7;
-      const place = (d.y ? [[0, -7], [0, 15], [side, 4], [-side, 4]] : [[0, 0]]).map(([right, down]) => ({
-        x: Math.min(Math.max(at('x', +d.x) + right, d.y ? w + axes.x.start : w), (wide || full) - w),
-        y: d.y ? at('y', +d.y) + down : n.getAttribute('y'), display: '',
-      })).find(p => !d.y || p.y > axes.y.end + 8 && p.y < axes.y.start - 2 &&
-        taken.every(t => Math.abs(p.x - t.x) >= w + t.w || Math.abs(p.y - t.y) >= 11));
-      set(n, place || {display: 'none'});
-      if (place) taken.push({...place, w});
+    for (const n of all('text[data-x]:not([data-y])')) {
+      const half = width(n.textContent) / 2;
+      set(n, {x: Math.min(Math.max(at('x', +n.dataset.x), half), (wide || full) - half)});
     }
+    place();
     for (const n of all('[data-ticks]')) set(n, {display: +n.dataset.log == axes[n.dataset.ticks].log ? '' : 'none'});
     fit();
   };
@@ -81,17 +75,32 @@ const upgrade = root => {
   };
 
   // Spreads the picture over the width there is. The text keeps its size: what lies left of the horizontal axis stays,
-  // what lies right of it moves with the edge, and the legend is laid out anew, in rows that grow upwards.
+  // what lies right of it moves with the edge, and the legend is laid out anew, in rows that grow upwards. Where slopes
+  // matter, a wide picture is higher.
   const full = svg.viewBox.baseVal.width, tall = svg.viewBox.baseVal.height;
   const [from, to] = axes.x ? [axes.x.start, axes.x.end] : [0, full];
-  const fixed = all('path:not([data-x])').filter(n => !n.closest('[data-legend]')).map(n => [n, n.getAttribute('d')]);
-  const words = all('text:not([data-x],[data-ink],[data-legend] *)').map(n => [n, +n.getAttribute('x'), n.textContent]);
-  const names = all('text[data-whole]');
+  const [floor, roof] = axes.y ? [axes.y.start, axes.y.end] : [tall, tall];
+  const fixed = all('path:not([data-x],[data-leader])').filter(n => !n.closest('[data-legend]')).map(n => [n, n.getAttribute('d')]);
+  const words = all('text:not([data-x],[data-ink],[data-legend] *)').map(n => [n, +n.getAttribute('x'), n.textContent, +n.getAttribute('y')]);
+  const names = all('text[data-whole]:not([data-legend] *,[data-label] *)');
   const note = words.find(([n]) => n.dataset.note);
   const entries = all('[data-legend]').map(n => {
-    const [x, y] = n.querySelector('path').getAttribute('d').match(/-?[\d.]+/g).map(Number);
-    return {n, x: x + 4, row: y, room: 37 + width(n.querySelector('text').textContent)};
+    const area = n.querySelector('path'), text = n.querySelector('text'), {textContent: brief, dataset: {whole}} = text;
+    const [x, y] = area.getAttribute('d').match(/-?[\d.]+/g).map(Number);
+    return {n, area, text, x: x + 4, row: y, forms: [whole || brief, brief]};
   });
+  // Names are whole if that takes no more than four rows.
+  const arrange = form => {
+    let x = entries[0]?.x, row = 0, most = 0;
+    for (const each of entries) {
+      const name = each.forms[form], room = 25 + width(name);
+      if (x + room > wide && x > entries[0].x) [x, row] = [entries[0].x, row + 1];
+      Object.assign(each, {to: x, line: row, name, room});
+      most = Math.max(most, x + room);
+      x += room + 12;
+    }
+    return form || row < 4 && most <= wide ? row : arrange(1);
+  };
   let wide, after = () => {};
   const layout = () => {
     const now = Math.min(root.clientWidth, 1600);
@@ -103,18 +112,17 @@ const upgrade = root => {
     // Labels keep their distance from the axis, and what is at the left edge stays there.
     const move = x => x <= from ? 2 * x > from ? start - from + x : x : x < to ? start + (x - from) * (end - start) / (to - from) : x - full + wide;
     if (axes.x) [axes.x.start, axes.x.end] = [start, end];
-    let x = entries[0]?.x, row = 0;
-    for (const each of entries) {
-      if (x + each.room - 12 > wide && x > entries[0].x) [x, row] = [entries[0].x, row + 1];
-      [each.to, each.line] = [x, row];
-      x += each.room;
-    }
-    const up = entries.length ? 16 * row - (entries.at(-1).row - entries[0].row) : 0;
-    for (const {n, x, row, to, line} of entries) {
+    const extra = svg.dataset.tall ? Math.max(0, Math.min(.3 * wide, 420) - floor + roof) : 0;
+    const sink = y => y <= roof ? y : y < floor ? roof + (y - roof) * (1 + extra / (floor - roof)) : y + extra;
+    if (axes.y) axes.y.start = floor + extra;
+    const up = entries.length ? 16 * arrange(0) - (entries.at(-1).row - entries[0].row) : 0;
+    for (const {n, area, text, x, row, to, line, name, room} of entries) {
+      text.textContent = name;
+      set(area, {d: `M${x - 4} ${row}H${x + room}V${row + 16}H${x - 4}Z`});
       set(n, {transform: `translate(${to - x} ${entries[0].row + 16 * line - up - row})`});
     }
     for (const [n, d] of fixed) {
-      set(n, {d: d.replace(/([MLH])(-?[\d.]+)/g, (_, c, x) => c + move(+x).toFixed(1))});
+      set(n, {d: d.replace(/([MLH])(-?[\d.]+)( -?[\d.]+)?/g, (_, c, x, y) => c + move(+x).toFixed(1) + (y ? ' ' + sink(+y).toFixed(1) : ''))});
     }
     // A note below the label of the axis is wrapped, and the picture grows downwards.
     const lines = [];
@@ -122,15 +130,16 @@ const upgrade = root => {
       const longer = `${lines.at(-1)} ${word}`;
       if (!lines[0] || width(longer) > wide - 8) lines.push(word); else lines.splice(-1, 1, longer);
     }
-    const more = up + (note ? 13 * lines.length - 13 : 0);
+    const more = up + extra + (note ? 13 * lines.length - 13 : 0);
     set(svg, {viewBox: `0 ${-up} ${wide} ${tall + more}`, width: wide, height: tall + more});
     corner.style.cssText = wide < 480 ? '' : `position:absolute;left:0;bottom:${13 * lines.length}px`;
     let last = -9;
-    for (const [n, x, text] of words) {
+    for (const [n, x, text, y] of words) {
       const place = move(x), anchor = n.getAttribute('text-anchor'), tick = n.closest('[data-ticks=x]') && anchor === 'middle';
-      const beside = wide < 480 || +n.getAttribute('y') < tall - (note ? 23 : 9) ? 0 : corner.offsetWidth;
-      set(n, {x: place});
-      if (n.getAttribute('y') === '11.0') set(n, {transform: `translate(0 ${-up})`});
+      const beside = wide < 480 || y < tall - (note ? 23 : 9) ? 0 : corner.offsetWidth;
+      // Labels of ticks keep their distance from them.
+      set(n, {x: place, y: sink(y - 4) + 4});
+      if (y === 11) set(n, {transform: `translate(0 ${-up})`});
       if (tick) {
         const half = width(text) / 2, first = n.parentNode.querySelector('text') === n;
         if (first) last = -99;
@@ -238,7 +247,7 @@ const upgrade = root => {
       tell();
     });
   }
-%ZOOM%
+%MORE%
   // Otherwise JupyterLab would handle Enter and Space.
   root.dataset.lmSuppressShortcuts = true;
   img.replaceWith(svg);

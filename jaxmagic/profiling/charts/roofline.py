@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...charts.curves import Curves, Series
 from ...charts.scale import Scale
-from ...records.names import numbered, shortened, told_apart
+from ...records.names import numbered, told_apart
 from ...records.paths import short_source
 from ..analysis.roofline import peaks_of, placed_by_line
 from ..record.profile import OperationTime, Profile
@@ -15,12 +15,6 @@ from ..record.profile import OperationTime, Profile
 #: this share of it.
 _MOST_DRAWN = 7
 _LEAST_SHARE = 0.002
-
-#: Letters of a name in the legend.
-_MOST_LETTERS = 34
-
-#: Letters of a label beside a point.
-_MOST_IN_LABEL = 20
 
 #: Why a point can lie above the roof.
 _ABOVE = "above the roof: data were in a cache, or the peak rate is too low"
@@ -63,11 +57,12 @@ def roofline_chart(profile: Profile) -> Curves | None:
             ),
         ),
         note=_ABOVE if any(each.roofline_efficiency > 1 for each in drawn) else "",
+        tall=True,
     )
 
 
 def _names(operations: Sequence[OperationTime]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the names of operations in the legend, and shorter ones beside their points; none repeats.
+    """Return the names of operations in the legend, and those beside their points; none repeats.
 
     Operations of one name are told apart by their line, by the shape of their result, and otherwise by a number.
     """
@@ -75,6 +70,4 @@ def _names(operations: Sequence[OperationTime]) -> tuple[Sequence[str], Sequence
     own = [each.name for each in operations]
     shapes = [each.shape for each in operations]
     names = [f"{name} ({line})" if line else name for name, line in zip(own, lines, strict=True)]
-    names = numbered(told_apart(names, shapes))
-    labels = numbered(told_apart(own, lines, shapes))
-    return shortened(names, _MOST_LETTERS), shortened(labels, _MOST_IN_LABEL)
+    return numbered(told_apart(names, shapes)), numbered(told_apart(own, lines, shapes))
