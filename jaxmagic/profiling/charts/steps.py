@@ -7,16 +7,6 @@ from ...charts.spec import Bar, Bars
 from ..analysis.devices.step_parts import PARTS, mean_parts
 from ..record.profile import Profile
 
-#: Names of the parts in the legend.
-_DRAWN = {
-    "compute": "computing",
-    "collectives": "communicating",
-    "memcpy": "copying",
-    "input": "waiting for input",
-    "host": "waiting for the host",
-    "idle": "idle",
-}
-
 
 def steps_chart(profile: Profile) -> Bars | None:
     """Draw a bar for each device with the parts of its mean step; ``None`` without steps."""
@@ -24,13 +14,11 @@ def steps_chart(profile: Profile) -> Bars | None:
     if not devices:
         return None
     shown = [name for name, _ in PARTS if any(parts[name] for _, parts in devices)]
-    bars = tuple(
-        Bar(name=device, parts=tuple((_DRAWN[name], parts[name]) for name in shown)) for device, parts in devices
-    )
+    bars = tuple(Bar(name=device, parts=tuple((name, parts[name]) for name in shown)) for device, parts in devices)
     high = max(sum(parts.values()) for _, parts in devices)
     return Bars(
         title="mean step by device",
         x=Scale(label="time", quantity="time", low=0.0, high=float(max(1.0, high))),
         bars=bars,
-        order=tuple(_DRAWN.values()),
+        order=tuple(name for name, _ in PARTS),
     )

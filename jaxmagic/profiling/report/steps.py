@@ -11,23 +11,12 @@ from ..record.profile import Profile
 #: Smaller shares of a step are not mentioned.
 _WORTH_A_WORD = 0.05
 
-_BOUND = {
-    "compute": "bound by computation",
-    "collectives": "bound by exposed communication",
-    "memcpy": "bound by exposed memcpy",
-    "input": "bound by its input, because the host moves data or fetches the next item of an iterator meanwhile",
-    "host": "bound by the host",
-    "idle": "bound by waits of unknown cause",
-}
+#: What a part is besides its name, if it bounds a step.
+_EXPOSED = ("collectives", "memcpy")
+_MEANWHILE = {"input wait": ", because the host moves data or fetches the next item of an iterator meanwhile"}
 
-_DOES = {
-    "compute": "computes for {}",
-    "collectives": "communicates for {}",
-    "memcpy": "copies for {}",
-    "input": "waits for input for {}",
-    "host": "waits for the host for {}",
-    "idle": "waits for unknown causes for {}",
-}
+#: The parts that the profiler makes longer, because it slows the host down.
+_OF_THE_HOST = ("input wait", "host wait", "unexplained wait")
 
 #: At most this many other marks are named.
 _MOST_NAMES = 4
@@ -93,16 +82,17 @@ def _medians(parts: StepParts) -> str:
 def _bound(parts: StepParts, *, own: bool) -> str:
     """Return the evidence, and for a recording made elsewhere the verdict; other profiles have one on the run."""
     shares = sorted(parts.shares.items(), key=lambda each: -each[1])
-    does = [
-        _DOES[name].format(units.percent(share))
-        for name, share in shares
-        if share >= _WORTH_A_WORD or name == parts.bound
+    has = [
+        f"{units.percent(share)} {name}" for name, share in shares if share >= _WORTH_A_WORD or name == parts.bound
     ]
-    device = f"In a step the device {' and '.join(filter(None, (', '.join(does[:-1]), does[-1])))}"
+    step = f"A step of the device is {' and '.join(filter(None, (', '.join(has[:-1]), has[-1])))}"
     if own:
-        return f"{device}."
-    slow = " The profiler slows the host down." if parts.bound in ("host", "input", "idle") else ""
-    return f"{device}: {_BOUND[parts.bound]}.{slow}" if parts.bound else f"{device}; no single part bounds it."
+        return f"{step}."
+    if not parts.bound:
+        return f"{step}; no single part bounds it."
+    bound = f"exposed {parts.bound}" if parts.bound in _EXPOSED else parts.bound
+    slow = " The profiler slows the host down." if parts.bound in _OF_THE_HOST else ""
+    return f"{step}: bound by {bound}{_MEANWHILE.get(parts.bound, '')}.{slow}"
 
 
 def step_table(profile: Profile, most: int) -> list[tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import pytest
 from fabricate.profiling import MS, fabricated, use
 
-from jaxmagic.profiling.analysis.devices.step_parts import step_totals
+from jaxmagic.profiling.analysis.devices.step_parts import PARTS, step_totals
+from jaxmagic.profiling.charts.steps import steps_chart
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.profiling.record.steps import StepTimes
+from jaxmagic.profiling.report.steps import step_table
 from jaxmagic.records.storage import load, save
 from jaxmagic.report.to_html import to_html
 
@@ -41,43 +44,62 @@ def squeezed(profile: Profile) -> str:
     [
         (
             {"compute_ns": 95, "host_ns": 5},
-            "computes for 95 % and waits for the host for 5.3 %: bound by computation.",
+            "95 % compute and 5.3 % host wait: bound by compute.",
         ),
-        ({"compute_ns": 4, "copy_ns": 96}, "copies for 96 %: bound by exposed memcpy."),
+        ({"compute_ns": 4, "copy_ns": 96}, "96 % memcpy: bound by exposed memcpy."),
         (
             {"compute_ns": 40, "collective_ns": 60},
-            "communicates for 60 % and computes for 40 %: bound by exposed communication.",
+            "60 % collectives and 40 % compute: bound by exposed collectives.",
         ),
         (
             {"compute_ns": 20, "input_ns": 80},
-            "waits for input for 80 % and computes for 20 %: bound by its input, because the host moves data or "
+            "80 % input wait and 20 % compute: bound by input wait, because the host moves data or "
             "fetches the next item of an iterator meanwhile. The profiler slows the host down.",
         ),
         (
             {"compute_ns": 55, "host_ns": 45},
-            "computes for 55 % and waits for the host for 45 %; no single part bounds it.",
+            "55 % compute and 45 % host wait; no single part bounds it.",
         ),
         (
             {"compute_ns": 30, "idle_ns": 70},
-            "waits for unknown causes for 70 % and computes for 30 %: bound by waits of unknown cause. The profiler "
-            "slows the host down.",
+            "70 % unexplained wait and 30 % compute: bound by unexplained wait. The profiler slows the host down.",
         ),
     ],
 )
 def test_a_recording_begins_with_what_bounds_a_step_and_its_evidence(parts: dict[str, int], told: str) -> None:
-    assert squeezed(recorded(steps(**parts))).startswith(f"In a step the device {told}")
+    assert squeezed(recorded(steps(**parts))).startswith(f"A step of the device is {told}")
 
 
 def test_steps_have_a_median_a_row_a_frame_and_a_bar() -> None:
     profile = recorded(steps(compute_ns=8, host_ns=2), steps("GPU:1", compute_ns=9, host_ns=1))
     text = squeezed(profile)
     assert "3 steps, from one execution of jit_step to the next: median 10.0 ms (10.0 ms to 11.0 ms)." in text
-    assert "device steps median mean compute host GPU:0 3 10.0 ms 10.3 ms 8.00 ms 2.33 ms" in text
+    assert "device steps median mean compute host wait GPU:0 3 10.0 ms 10.3 ms 8.00 ms 2.33 ms" in text
     frame = profile.steps()
     assert frame["time_ns"].tolist() == [11 * MS, 10 * MS, 10 * MS] * 2
     assert frame[["device", "step"]].values.tolist()[3] == ["GPU:1", 0]
     assert "mean step by device" in to_html(profile)
     assert [each.get_text() for each in profile.figure("steps").axes[0].get_yticklabels()][:1]
+
+
+def test_sentence_table_and_chart_have_one_name_for_each_part() -> None:
+    parts = dict(compute_ns=30, collective_ns=20, copy_ns=15, input_ns=14, host_ns=11, idle_ns=10)
+    profile = recorded(steps(**parts))
+    ((_, *heads), _) = step_table(profile, 5)
+    chart = steps_chart(profile)
+    assert chart is not None
+    drawn = [name for bar in chart.bars for name, _ in bar.parts]
+    assert drawn == heads[3:] == list(chart.order) == [name for name, _ in PARTS]
+    told = squeezed(profile)
+    assert re.findall(r"\d+ % ([a-z ]+?)(?:,| and|;)", told)[: len(parts)] == drawn
+
+
+@pytest.mark.parametrize("field", [field for _, field in PARTS])
+def test_the_part_that_bounds_a_step_is_called_as_in_the_table(field: str) -> None:
+    columns = {"host_ns": (0,) * 3, field: (10 * MS,) * 3}
+    profile = recorded(replace(steps(), time_ns=(10 * MS,) * 3, **columns))
+    ((*_, head), _) = step_table(profile, 5)
+    assert re.search(rf": bound by (exposed )?{head}[.,]", squeezed(profile))
 
 
 def test_figures_are_of_all_steps_where_only_the_first_are_kept(tmp_path: Path) -> None:
@@ -92,7 +114,7 @@ def test_figures_are_of_all_steps_where_only_the_first_are_kept(tmp_path: Path) 
         "1500 steps, from one execution of jit_step to the next (the first 500 are in steps()): median 30.0 ms "
         "(10.0 ms to 50.0 ms)." in text
     )
-    assert "waits for the host for 67 % and computes for 33 %" in text
+    assert "67 % host wait and 33 % compute" in text
     assert load(save(profile, tmp_path / "profile.json")) == profile
 
 
@@ -136,8 +158,8 @@ def test_work_that_lies_outside_of_marked_steps_is_told(busy_ms: int, told: str)
 
 def test_a_profile_of_our_own_tells_the_parts_and_leaves_the_verdict_to_that_of_the_run() -> None:
     told = squeezed(recorded(steps(compute_ns=20, input_ns=80), runs=1, whole_ns=None))
-    assert "In a step the device waits for input for 80 % and computes for 20 %." in told
-    assert "bound by its input" not in told
+    assert "A step of the device is 80 % input wait and 20 % compute." in told
+    assert "bound by input" not in told
 
 
 def test_without_steps_nothing_is_said_of_them() -> None:

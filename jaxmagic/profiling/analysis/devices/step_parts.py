@@ -8,17 +8,17 @@ from typing import NamedTuple
 from ....statistics.medians import median
 from ...record.steps import StepTimes, StepTotals
 
-#: The parts of a step with their fields.
+#: The parts of a step, by the names that sentences, tables and charts have for them, with their fields.
 PARTS = (
     ("compute", "compute_ns"),
     ("collectives", "collective_ns"),
     ("memcpy", "copy_ns"),
-    ("input", "input_ns"),
-    ("host", "host_ns"),
-    ("idle", "idle_ns"),
+    ("input wait", "input_ns"),
+    ("host wait", "host_ns"),
+    ("unexplained wait", "idle_ns"),
 )
 
-#: A step is bound by computation from the first share on, and by any other part from the second share on.
+#: A step is bound by compute from the first share on, and by any other part from the second share on.
 _COMPUTE_BOUND = 0.9
 _OTHERWISE_BOUND = 0.5
 
