@@ -147,6 +147,9 @@ def about_end(benchmark: Benchmark) -> str:
         )
     if estimate.relative_width <= benchmark.rtol:
         return f"Stopped by the budget of {budget}; the interval is within {wanted} of the median."
+    if estimate.relative_width > 1:  # more than 100 % of the median reads as a mistake
+        times = units.number_about(estimate.relative_width / benchmark.rtol)
+        return f"Stopped by the budget of {budget}: the interval reaches {times} times as far as asked ({wanted})."
     reached = units.percent(estimate.relative_width)
     within = reached if reached != wanted else f"a little more than {wanted}"
     return f"Stopped by the budget of {budget}: the interval is within {within} of the median, not {wanted}."

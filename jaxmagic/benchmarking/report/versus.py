@@ -159,7 +159,7 @@ def about_earlier(versus: Versus, code: str | None, path: str) -> str:
         return f"{name} is {_times(versus)} than in {path}."
     if versus.verdict == "no difference":
         return f"{name} shows {_times(versus)} from {path}."
-    return f"{name} may be {span(ratio)} than in {path}: {_undecided(ratio)}."
+    return f"{name} may be {span(ratio)} than in {path}: {undecided(ratio)}."
 
 
 def _named(code: str | None) -> str:
@@ -221,10 +221,10 @@ def _times(versus: Versus) -> str:
         return f"{units.factor(ratio.value)} slower ({units.factor_range(ratio.low, ratio.high)})"
     if versus.verdict == "no difference":
         return f"no difference of more than {units.percent(max(ratio.high - 1, 1 / ratio.low - 1, 0.001))}"
-    return f"{_undecided(ratio)} ({span(ratio)})"
+    return f"{undecided(ratio)} ({span(ratio)})"
 
 
-def _undecided(ratio: Estimate) -> str:
+def undecided(ratio: Estimate) -> str:
     """Say why there is no verdict: the noise, or a difference that the way of measuring may explain."""
     return "too noisy to tell" if ratio.low <= 1 <= ratio.high else "inconclusive"
 

@@ -99,6 +99,8 @@ def mismatch(label: str, like: str, check: Check, allows: str) -> str:
     if check.varies:
         return f"Whether {label} computes what {like} does is unknown: the output of {like} varies from call to call."
     where = f" at {check.leaf}" if check.leaf else ""
+    if check.problem is not None and check.problem.startswith("cannot be "):
+        return f"Whether {label} computes what {like} does is unknown{where}: the outputs {check.problem}."
     if check.problem is not None:
         return f"{label} does not compute what {like} does{where}: {check.problem}."
     off = f"off by up to {_size(check)}, with {_allowed(check)}."

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ... import units
 from ...benchmarking.record.in_turns import rounds_for
 from ...benchmarking.record.versus import Versus
-from ...benchmarking.report.versus import span, verdict
+from ...benchmarking.report.versus import span, undecided, verdict
 from ...records.names import shortened
 from ...statistics.estimate import Estimate
 from ...statistics.medians import median
@@ -47,7 +47,7 @@ def _headline(comparison: Comparison) -> str:
     alternatives = [each for each in compared if each.baseline == comparison.candidate(each.label).like]
     others = alternatives or compared
     if not others:
-        return "Nothing to compare: no output matches the baseline"
+        return _unlike(comparison)
     fastest_of = list(dict.fromkeys(each.baseline for each in others))  # each mode has its own
     if all(each.verdict == "slower" for each in others):
         return f"{' and '.join(fastest_of)} {'is' if len(fastest_of) == 1 else 'are'} the fastest"
@@ -58,6 +58,26 @@ def _headline(comparison: Comparison) -> str:
     modes = ([each for each in others if each.baseline == baseline] for baseline in fastest_of)
     first, *rest = (_of_mode(comparison, each) for each in modes)
     return "; ".join([first, *map(inside_sentence, rest)])
+
+
+def _unlike(comparison: Comparison) -> str:
+    """Say why none is the fastest where no output is known to match the baseline's, and what the times are then."""
+    failed = [each for each in comparison.candidates if each.check is not None and not each.check.passed]
+    if not failed:
+        return "Nothing to compare: there is one candidate"
+    if all(map(is_uncompared, failed)):
+        why, of = "can be compared with", "may be of"
+    else:
+        why, of = "matches", "are of"
+    return (
+        f"No winner: no output {why} that of {comparison.baseline}. The times are right, but {of} different results"
+    )
+
+
+def is_uncompared(candidate: Candidate) -> bool:
+    """Return whether the output of a candidate could not be compared at all, so that it may be the same."""
+    problem = None if candidate.check is None else candidate.check.problem
+    return problem is not None and problem.startswith("cannot be ")
 
 
 def _is_uncalled(candidate: Candidate) -> bool:
@@ -133,9 +153,18 @@ def short_verdict(versus: Versus) -> str:
     if versus.ratio is None:
         return "too few rounds"
     if versus.verdict in ("no difference", "too noisy to tell"):
-        return versus.verdict.removesuffix(" to tell")
+        return (undecided(versus.ratio) if versus.verdict != "no difference" else versus.verdict).removesuffix(
+            " to tell"
+        )
     ratio = versus.ratio.value
     return f"{units.factor(1 / ratio)} faster" if versus.verdict == "faster" else f"{units.factor(ratio)} slower"
+
+
+def open_interval(versus: Versus) -> str:
+    """Return the interval of a ratio without a verdict, in parentheses; empty if there is a verdict, or no ratio."""
+    if versus.ratio is None or versus.verdict != "too noisy to tell":
+        return ""
+    return f" ({span(versus.ratio).removeprefix('between ').replace(' and ', ' to ')})"
 
 
 def factors(versus: Versus) -> tuple[float, float]:
@@ -183,7 +212,11 @@ def row(comparison: Comparison, candidate: Candidate) -> str:
     if versus.baseline not in (comparison.baseline, candidate.label):
         than = " than" if versus.verdict in ("faster", "slower") else ", compared with"
         text += f"{than} {versus.baseline}"
-    return f"{text}, with a different output" if agrees(comparison, candidate) is False else text
+    if agrees(comparison, candidate) is not False:
+        return text
+    return (
+        f"{text}, with {'an output that could not be compared' if is_uncompared(candidate) else 'a different output'}"
+    )
 
 
 def call_time(candidate: Candidate, digits: int) -> str:

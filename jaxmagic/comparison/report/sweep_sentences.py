@@ -66,13 +66,13 @@ def _cell(comparison: Comparison, label: str, digits: int) -> str:
     candidate = comparison.candidate(label)
     text = units.time(time_of(candidate.latency.calls_ns).value, digits)
     if agrees(comparison, candidate) is False:
-        text += " (different output)"
+        text += " (output not compared)" if comparison_words.is_uncompared(candidate) else " (different output)"
     if label != comparison.baseline:
         versus = counterpart(comparison, candidate)
         if versus.verdict in ("faster", "slower"):
             text += f", {comparison_words.factor_span(*comparison_words.factors(versus))} {versus.verdict}"
         else:
-            text += f", {comparison_words.short_verdict(versus)}"
+            text += f", {comparison_words.short_verdict(versus)}{comparison_words.open_interval(versus)}"
         if versus.baseline != comparison.baseline and versus.verdict in ("faster", "slower"):
             text += f" than {versus.baseline}"
     if candidate.work is not None and candidate.throughput is not None:

@@ -32,6 +32,11 @@ LOW = Check(
 MISMATCH = Check(kind="allclose", passed=False, leaf="['w']", largest_error=0.5, rtol=3e-4, atol=3e-4)
 
 
+class _Unreadable:
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("no array")
+
+
 def with_check(comparison: Comparison, check: Check) -> Comparison:
     numpy, jit = comparison.candidates
     return replace(comparison, candidates=(numpy, replace(jit, check=check)))
@@ -143,10 +148,22 @@ def test_what_was_not_called_has_no_verdict(
     assert to_text(replace(comparison, candidates=candidates)).splitlines()[0] == headline
 
 
+def test_outputs_that_cannot_be_compared_leave_their_times(comparison: Comparison) -> None:
+    check = check_output(_Unreadable(), 3, "allclose")
+    assert check.problem is not None
+    found = with_check(comparison, check)
+    text = " ".join(to_text(found).split())
+    assert text.startswith("No winner: no output can be compared with that of numpy. The times are right, but may be")
+    assert "4.56 ms 2.00x faster (1.98x to 2.01x), with an output that could not be compared" in text
+    assert "Whether jit computes what numpy does is unknown" in text
+    assert ": the outputs cannot be" in text
+    assert "does not compute" not in text
+
+
 def test_what_computes_something_else_is_never_the_fastest(comparison: Comparison) -> None:
     found = with_check(comparison, MISMATCH)
     for text in (" ".join(to_text(found).split()), to_html(found)):
-        assert "Nothing to compare: no output matches the baseline" in text
+        assert "No winner: no output matches that of numpy. The times are right, but are of different results" in text
         assert "with a different output" in text
         assert "off by up to 0.5 or " in text
 
@@ -317,6 +334,25 @@ def test_a_benchmark_as_text(benchmark: Benchmark) -> None:
 )
 def test_what_was_not_reached_is_said(benchmark: Benchmark, changes: Any, sentence: str) -> None:
     assert sentence in " ".join(to_text(replace(benchmark, **changes)).split())
+
+
+@pytest.mark.parametrize(("low", "times"), [(1.5, None), (51.43, "5043"), (3.0, "200"), (1.999, None)])
+def test_an_interval_that_is_wider_than_its_median_is_told_in_multiples_of_what_was_asked(
+    benchmark: Benchmark, low: float, times: str | None
+) -> None:
+    """A third of the samples is so many times the median, which the interval then reaches."""
+    ns = 10**6
+    samples = (ns,) * 5 + (round(low * ns),) * 4
+    latency = replace(benchmark.latency, samples_ns=samples, evaluations=1)
+    wide = replace(benchmark, latency=latency, stopped_by="budget", rtol=0.01)
+    assert wide.estimate is not None
+    assert wide.estimate.relative_width == pytest.approx(low - 1)
+    text = " ".join(to_text(wide).split())
+    if times is None:
+        assert f"the interval is within {units.percent(low - 1)} of the median, not 1 %." in text
+    else:
+        assert f"the interval reaches {times} times as far as asked (1 %)." in text
+        assert not re.search(r"\d{3} %", text.replace("100 %", ""))
 
 
 def test_an_interval_that_only_rounds_to_what_was_wanted_is_a_little_wider(benchmark: Benchmark) -> None:

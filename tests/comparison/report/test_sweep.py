@@ -102,6 +102,21 @@ def test_a_factor_that_is_not_known_well_is_written_as_its_interval(sweep: Sweep
     assert f"<b>{headline}</b>" in to_html(replace(sweep, points=points))
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "cell"),
+    [
+        (0.5, 1.6, r"too noisy \(1\.[\d]+x faster to 1\.[\d]+x slower\)"),
+        (0.85, 1.25, r"inconclusive \(1\.\d\dx to 1\.\d\dx slower\)"),
+        (1.0, 1.0, "no difference"),
+    ],
+)
+def test_a_cell_without_a_verdict_has_its_interval(sweep: Sweep, first: float, last: float, cell: str) -> None:
+    found = replace(sweep, points=(noisy(sweep.points[2], first, last),))
+    row = next(line for line in to_text(found, Style(width=120)).splitlines() if line.split()[0] == "32")
+    assert re.search(rf"ms, {cell}$", row)
+    assert re.search(cell.replace("$", ""), to_html(found))
+
+
 def test_medians_farther_apart_than_the_interval_are_explained_for_all_points(sweep: Sweep) -> None:
     def slow(trial: Trial, rounds: int) -> Trial:
         return replace(
