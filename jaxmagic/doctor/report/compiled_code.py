@@ -89,7 +89,7 @@ def _stale_remedy(function: str, names: str, owner: str, parameter: str, bound: 
     static = (
         f"jit {printable(owner)}.{printable(function)} in place of its bound method"
         if bound
-        else f"declare {printable(parameter)} static no more"
+        else f"no longer declare {printable(parameter)} static"
     )
     make = "make" if passed else "Make"
     return (
@@ -105,8 +105,8 @@ def _same_remedy(function: str, size_bytes: int) -> str:
 
 def _counted_elsewhere(rules: str, time_ns: int) -> str:
     several = "findings" if "," in rules else "finding"
-    where = f"in the cost of the {several} {printable(rules)}"
-    return f"{units.time(time_ns)} more of compiling is {where}, and not counted here."
+    where = f"in the {several} {printable(rules)}"
+    return f"Another {units.time(time_ns)} of compile time is counted {where}, not here."
 
 
 NOTES: dict[str, Callable[..., str]] = {

@@ -43,9 +43,9 @@ def _static(function: str, arguments: str, alike: bool) -> str:
     differ = f"arguments {names} differ" if several else f"argument {names} differs"
     them, arrays = ("them", "arrays") if several else ("it", "an array")
     return (
-        f"The static {differ} from call to call, and {printable(function)} has a program for each value. Do not "
-        f"declare {them} static, and pass {them} as {arrays}, unless a shape, axis, length of a scan or Python if "
-        f"depends on {them}. A slice of known size takes an array as its start with jax.lax.dynamic_slice_in_dim."
+        f"The static {differ} from call to call, so {printable(function)} is compiled for each value. Pass {them} as "
+        f"{arrays} instead, no longer static, unless a shape, an axis, the length of a scan or a Python if depends "
+        f"on {them}. With jax.lax.dynamic_slice_in_dim, the start of a slice of known size can be an array."
         + (" Then jax.vmap or a loop of JAX inside one jitted function could make all calls." if alike else "")
     )
 
@@ -53,16 +53,16 @@ def _static(function: str, arguments: str, alike: bool) -> str:
 def _mapped(
     function: str, axes: str = "", jit: str = "jax.jit", within: str = "", counts: int = 0, caller: str = ""
 ) -> str:
-    """Word the advice to map a function over the arguments of calls that need no result of each other."""
+    """Word the advice to map a function over the arguments of calls that do not need each other's results."""
     arguments = "the arguments that vary" if axes else "the arguments"
     call = f"make one call of {jitted_vmap(function, axes, jit)} with {arguments} stacked"
     if within:
-        which = f"The calls in one pass of the loop at {printable(within)} need no result of each other"
+        which = f"The calls in one pass of the loop at {printable(within)} do not need each other's results"
         scan = f"{printable(loops_beside(jit))}.scan over the passes"
         more = f" Where jit can compile a whole pass, {scan} spares these calls as well." if counts else ""
         return f"{which}: in each pass, {call}, and make this function once.{more}"
     if caller:
-        which = f"The calls in one call of {printable(caller)} need no result of each other"
+        which = f"The calls in one call of {printable(caller)} do not need each other's results"
         return f"{which}: {call} there, and make this function once."
     return f"No call needs the result of another: {call}, and make this function once."
 
@@ -86,10 +86,11 @@ def _per_value(line: str, operations: str, numbers: str) -> str:
     several, named = "," in numbers, printable(numbers)
     these, them, are = ("these numbers", "them", "are") if several else ("this number", "it", "is")
     return (
-        f"At {printable(line)}, {printable(operations)} has a program for each value of {named}, and has so under "
-        f"jax.jit if {these} {are} static. Pass {these} to a jitted function that traces {them}, in which no size "
-        f"depends on {them}: jnp.roll(x, k), jnp.take(x, k) and jax.lax.dynamic_slice_in_dim(x, k, n) take a traced "
-        "k. x[:k] fails with one; jnp.where(jnp.arange(n) < k, x, 0) selects instead. Or compute this with NumPy."
+        f"At {printable(line)}, {printable(operations)} is compiled for each value of {named}, and would be under "
+        f"jax.jit as well if {these} {are} static. Pass {these} to a jitted function that traces {them}, and let no "
+        f"size depend on {them}: jnp.roll(x, k), jnp.take(x, k) and jax.lax.dynamic_slice_in_dim(x, k, n) accept a "
+        "traced k. x[:k] does not: jnp.where(jnp.arange(n) < k, x, 0) keeps the size and masks the rest. Or compute "
+        "this with NumPy."
     )
 
 
@@ -189,8 +190,8 @@ NOTES: dict[str, Callable[..., str]] = {
         "each call, also in the first one, a loop of JAX inside one jitted function could make all of them."
     ),
     "dispatch_bound_chosen": lambda function, chosen, jit="jax.jit": (
-        f"With {printable(chosen)}, Python chooses by values that it reads what {printable(function)} gets next, so "
-        "no loop of JAX makes these calls as they are. With the candidates stacked in one array, a jitted function "
+        f"With {printable(chosen)}, Python reads values to choose what {printable(function)} gets next, so a loop of "
+        "JAX cannot make these calls as they are. If the candidates are stacked in one array, a jitted function "
         f"can choose with jnp.argmax and an index, and {printable(loops_beside(jit))}.scan can loop over it."
     ),
     "dispatch_bound_vmap": _mapped,
@@ -245,8 +246,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "transfer_parts": lambda names, size_bytes: (
         f"Copy {printable(names)} with jax.device_put once, before the loops, if {units.size(size_bytes)} fit on the "
         "device, pass all of it in each call, and take the part inside the jitted function, with "
-        "jax.lax.dynamic_slice_in_dim(x, start, size) or x[rows]. If the loop takes it, each part is an operation "
-        "outside jit, which may take longer than the copy does now."
+        "jax.lax.dynamic_slice_in_dim(x, start, size) or x[rows]. If the loop itself takes the part, that is an "
+        "operation outside jit for each part, which may take longer than the copy does now."
     ),
     "converted_list": lambda count, numbers: (
         f"jnp.array converts lists of {units.count(numbers, 'number')} {count} times per run: JAX looks at each item "

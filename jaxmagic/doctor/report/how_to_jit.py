@@ -42,8 +42,8 @@ def how_to_jit(
         first = _blocked(function, source, jit, freezes=bool(freezes))
     elif written:
         first = (
-            f"Values of arrays end the loop in {printable(function)}: let jax.lax.while_loop compute all of it, "
-            f"inside one jitted function. {SAME_TYPES}"
+            f"Values of arrays decide when the loop in {printable(function)} ends: let jax.lax.while_loop compute "
+            f"all of it, inside one jitted function. {SAME_TYPES}"
         )
     elif way == "round":
         first = _parts_of_round(function, parts)
@@ -205,7 +205,7 @@ def about_caveats(
     if rebinds:
         yield _rebound(rebinds, traced)
     if converts:
-        yield "A function of NumPy becomes that of jax.numpy there, or stays outside."
+        yield "Replace functions of NumPy there by those of jax.numpy, or leave them outside."
     if counts:
         yield "A size or count there becomes a static argument, or is computed outside."
     if masked:
@@ -213,7 +213,7 @@ def about_caveats(
     if decides:
         yield "A condition on an array becomes jnp.where or jax.lax.cond there, or stays outside."
     if reads:
-        yield "What reads the values of arrays, as float and print do, stays outside."
+        yield "Code that reads values of arrays, such as float() and print(), stays outside."
     if random:
         yield (
             f"Under jit, {printable(random)} would draw only once, while JAX traces, and each call would "
@@ -251,8 +251,9 @@ def _rebound(names: str, traced: str) -> str:
 def _blocked(function: str, source: str, jit: str, *, freezes: bool) -> str:
     if freezes:
         return (
-            f"{printable(function)} cannot be jitted as it is, because jit would run only once what changes from "
-            "call to call. Pass it as an argument, such as random numbers or the time; then jit the function."
+            f"{printable(function)} cannot be jitted as it is: a part of it has another result in each call, such as "
+            "random numbers or the time, and would run only once under jit. Pass that result as an argument; then "
+            "jit the function."
         )
     where = f" at '{printable(source)}'" if source else ""
     return (
@@ -287,14 +288,14 @@ def _way_to_jit(way: str, function: str, outer: str, jit: str) -> str:
         )
     if way == "until":
         return (
-            f"Values of arrays end the loop in {printable(function)}, so jit cannot compile it as it is. Put the "
-            f"computation of an iteration into a function under {own} and decide outside; or use "
+            f"Values of arrays decide when the loop in {printable(function)} ends, so jit cannot compile it as it "
+            f"is. Put the computation of an iteration into a function under {own} and decide outside; or use "
             f"{loops}.while_loop, and jit all of it."
         )
     if way == "asked":
         return (
-            f"The condition that ends the loop in {printable(function)} asks more than arrays, such as a clock or an "
-            "object of Python, so jit cannot compile the loop. Put the computation of an iteration into a function "
+            f"The condition that ends the loop in {printable(function)} depends on more than arrays, such as a clock "
+            "or a Python object, so jit cannot compile the loop. Put the computation of an iteration into a function "
             f"under {own} and decide outside."
         )
     if way == "outermost":

@@ -40,7 +40,8 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "put_again_from": _put_from,
     "put_again_remedy": lambda array: (
-        f"Place {printable(array)} once, before the loop. jax.device_put does not copy what lies there already."
+        f"Place {printable(array)} once, before the loop. jax.device_put does not copy an array that is there "
+        "already."
     ),
     "moved_from": _moved_from,
     "moved_remedy": lambda array: f"Place {printable(array)} once, as the program takes it.",
@@ -55,8 +56,8 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Shard {printable(array)} along axis {axis}, unless code that was not run needs all of it on each device."
     ),
     "uneven": lambda type, axis, size, pieces: (
-        f"This line shards axis {axis} of {printable(type)} over {pieces} devices, which do not divide its length, "
-        f"{size}."
+        f"This line shards axis {axis} of {printable(type)} over {pieces} devices, but its length, {size}, is "
+        f"not a multiple of {pieces}."
     ),
     "uneven_parts": lambda least, most, size_bytes, even_bytes: (
         f"With padding, each device takes a length of {most} ({units.size(size_bytes)}), although the last one has "

@@ -26,8 +26,8 @@ def failed(error: str) -> Note:
     ("error", "change"),
     [
         ("TracerBoolConversionError", "jnp.where or jax.lax.cond"),
-        ("TracerArrayConversionError", "A function of NumPy becomes that of jax.numpy"),
-        ("ConcretizationTypeError", "as float and print do, stays outside"),
+        ("TracerArrayConversionError", "Replace functions of NumPy there by those of jax.numpy"),
+        ("ConcretizationTypeError", "such as float() and print(), stays outside"),
         ("TracerIntegerConversionError", "becomes a static argument"),
         ("NonConcreteBooleanIndexError", "Keep all elements"),
         ("TypeError", "into a function under jax.jit."),
@@ -52,7 +52,7 @@ def test_other_obstacles_are_still_named() -> None:
 def test_what_jit_would_freeze_becomes_an_argument() -> None:
     finding = after(note("doctor.jit_freezes", name="f"))
     assert finding.code is None
-    assert "Pass it as an argument" in str(finding.remedy)
+    assert "Pass that result as an argument" in str(finding.remedy)
 
 
 @pytest.mark.parametrize("way", ["asked", "until"])

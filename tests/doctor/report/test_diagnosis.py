@@ -431,9 +431,7 @@ def test_a_trial_that_stopped_says_so() -> None:
 
 def test_compile_time_that_another_finding_has_comes_on_top() -> None:
     elsewhere = note("doctor.counted_elsewhere", rules="recompile", time_ns=9_960_000_000)
-    assert str(elsewhere) == (
-        "9.96 s more of compiling is in the cost of the finding recompile, and not counted here."
-    )
+    assert str(elsewhere) == ("Another 9.96 s of compile time is counted in the finding recompile, not here.")
 
 
 @pytest.mark.parametrize(

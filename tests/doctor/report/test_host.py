@@ -55,10 +55,13 @@ def test_loops_of_modules_are_those_of_their_library(jit: str, scan: str, loop: 
         ),
         (
             {"within": "cell 2:3"},
-            "The calls in one pass of the loop at cell 2:3 need no result of each other: in each",
+            "The calls in one pass of the loop at cell 2:3 do not need each other's results: in each",
         ),
         ({"within": "cell 2:3", "counts": 1}, "jax.lax.scan over the passes spares these calls as well."),
-        ({"caller": "advance"}, "The calls in one call of advance need no result of each other: make one call of"),
+        (
+            {"caller": "advance"},
+            "The calls in one call of advance do not need each other's results: make one call of",
+        ),
     ],
 )
 def test_calls_are_mapped_as_far_as_they_need_no_result(facts: dict[str, Any], sentence: str) -> None:

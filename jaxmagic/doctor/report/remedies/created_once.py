@@ -8,11 +8,11 @@ from ....terminal import printable
 
 
 def _each(names: str, shapes: str = "") -> str:
-    argument = "arguments, static ones if they are" if "," in names else "an argument, static if it is"
+    static = "those static that are not arrays" if "," in names else "it static if it is not an array"
     return (
-        f"Define and jit the function once for each value of {printable(names)}, outside the loop or the cell that "
-        "runs again, in a dictionary if there are several: a single one would keep the first value. Or pass "
-        f"{printable(names)} as {argument} no array.{_for_shapes(shapes)}"
+        f"Define and jit one function for each value of {printable(names)}, outside the loop or the cell that runs "
+        "again, and keep them in a dictionary if there are several: a single function would keep the first value. "
+        f"Or pass {printable(names)} as {_arguments(names)}, and declare {static}.{_for_shapes(shapes)}"
     )
 
 
@@ -60,6 +60,15 @@ def _arguments(names: str) -> str:
     return "arguments" if "," in names else "an argument"
 
 
+def _pass(names: str, shapes: str = "") -> str:
+    what = "those static that" if "," in names else "it static if"
+    on = "" if "," in names else " it"
+    return (
+        f"Define and jit it once, outside, and pass {printable(names)} as {_arguments(names)}. Declare {what} a "
+        f"shape or a Python if depends on{on}.{_for_shapes(shapes)}"
+    )
+
+
 CREATED_ONCE: dict[str, Callable[..., str]] = {
     "recompile_remedy": lambda remedy, shapes="": (
         f"{printable(remedy[:1].upper() + remedy[1:])}.{_for_shapes(shapes)}"
@@ -73,11 +82,7 @@ CREATED_ONCE: dict[str, Callable[..., str]] = {
         "It is a new function each time. Define and jit it once, outside; or jit the whole transformation, once and "
         "outside as well: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))."
     ),
-    "recompile_pass": lambda names, shapes="": (
-        f"Define and jit it once, outside, and pass {printable(names)} as "
-        f"{'arguments' if ',' in names else 'an argument'}; what a shape or Python's if depends on has to be static."
-        f"{_for_shapes(shapes)}"
-    ),
+    "recompile_pass": _pass,
     "recompile_kept": lambda names, random, shapes="": (
         f"Each time that JAX traces it, it reads {printable(names)} again. Jitted once, it would keep what it read "
         "first. Define and jit it once, outside, and pass what changes as an argument"

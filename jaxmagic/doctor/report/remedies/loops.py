@@ -25,7 +25,7 @@ def _until(
     loops, jitted = printable(loops_beside(jit)), _jitted(library, jit)
     if written:
         return (
-            "Values end this loop, and jax.lax.scan cannot stop early: loop over "
+            "Computed values decide when this loop ends, and jax.lax.scan cannot stop early: loop over "
             f"{printable(function)} with jax.lax.while_loop inside one jitted function. {SAME_TYPES}"
         )
     steps = (
@@ -34,13 +34,13 @@ def _until(
     )
     if end == "host":
         first = (
-            "The condition that ends this loop asks more than arrays, such as a clock or an object of Python, so the "
-            f"loop cannot be compiled as a whole: {steps}"
+            "The condition that ends this loop depends on more than arrays, such as a clock or a Python object, so "
+            f"the loop cannot be compiled as a whole: {steps}"
         )
     else:
         first = (
-            f"Values end this loop, and {loops}.scan cannot stop early. Use {loops}.while_loop inside one {jitted}, "
-            f"if JAX can compute the condition; or {steps}"
+            f"Computed values decide when this loop ends, and {loops}.scan cannot stop early. Use "
+            f"{loops}.while_loop inside one {jitted}, if JAX can compute the condition; or {steps}"
         )
     return " ".join([first, *_carried(library, modules, jit, scans=False)])
 

@@ -24,3 +24,14 @@ def test_one_new_function_in_a_run_may_be_the_first_compilation() -> None:
 @pytest.mark.parametrize("facts", [{"programs": 3}, {"every_run": 0}, {"cause": "shape"}])
 def test_what_compiles_for_another_reason_is_no_first_compilation(facts: dict[str, Any]) -> None:
     assert ONLY_ONCE not in sentence(**facts)
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ("n", "pass n as an argument. Declare it static if a shape or a Python if depends on it."),
+        ("n, m", "pass n, m as arguments. Declare those static that a shape or a Python if depends on."),
+    ],
+)
+def test_what_is_passed_is_static_only_where_python_needs_its_value(names: str, sentence: str) -> None:
+    assert str(note("doctor.recompile_pass", names=names)) == f"Define and jit it once, outside, and {sentence}"

@@ -62,7 +62,7 @@ def test_the_rounds_of_an_unrolled_loop_are_not_long_compiling_as_well() -> None
     assert found["compile-time"].basis == "estimated"
     told = found["compile-time"].evidence[-1]
     assert told.facts == {"rules": "unrolled-loop", "time_ns": round(took_ns * 39 / 40)}
-    assert "in the cost of the finding unrolled-loop" in str(told)
+    assert "is counted in the finding unrolled-loop, not here" in str(told)
 
 
 @pytest.mark.usefixtures("whatever_it_takes")

@@ -218,8 +218,12 @@ class Scaled:
 @pytest.mark.parametrize(
     ("rates", "differs", "remedy"),
     [
-        ((2.0, 3.0), ["self.rate: 3.0 after 2.0."], ", and pass self.rate as an argument, if no shape, axis"),
-        ((2.0, 2.0), [], " for each value of self, outside the loop or the cell that runs again"),
+        (
+            (2.0, 3.0),
+            ["self.rate: 3.0 after 2.0."],
+            "the function once, and pass self.rate as an argument, if no shape, axis",
+        ),
+        ((2.0, 2.0), [], "one function for each value of self, outside the loop or the cell that runs again"),
     ],
 )
 def test_what_differs_between_new_objects_is_to_be_passed(
@@ -233,7 +237,7 @@ def test_what_differs_between_new_objects_is_to_be_passed(
     found = the_one(scales, X)
     *differing, reads = dict.fromkeys(map(str, found.evidence))
     assert (differing, reads) == (differs, "It reads self from the code around it.")
-    assert str(found.remedy).startswith(f"Define and jit the function once{remedy}")
+    assert str(found.remedy).startswith(f"Define and jit {remedy}")
 
 
 def test_a_function_that_is_jitted_by_its_name_and_reads_nothing_is_not_read_itself() -> None:
@@ -276,9 +280,9 @@ def test_a_function_that_calls_a_local_function_is_not_moved() -> None:
     assert [each.facts for each in finding.evidence] == [{"names": "f"}]
     assert finding.remedy is not None
     assert str(finding.remedy) == (
-        "Define and jit the function once for each value of f, outside the loop or the cell that runs again, in a "
-        "dictionary if there are several: a single one would keep the first value. Or pass f as an argument, static "
-        "if it is no array."
+        "Define and jit one function for each value of f, outside the loop or the cell that runs again, and keep "
+        "them in a dictionary if there are several: a single function would keep the first value. Or pass f as an "
+        "argument, and declare it static if it is not an array."
     )
 
 

@@ -161,7 +161,7 @@ def test_a_loop_that_values_end_is_no_scan(
     tmp_path: Path, evidence: Evidence, source: str, wait: str, count: int
 ) -> None:
     advice, code = advised(tmp_path, evidence, source, count=count, wait=wait)
-    assert advice.startswith("Values of arrays end the loop in solve")
+    assert advice.startswith("Values of arrays decide when the loop in solve ends")
     assert "jax.lax.while_loop" in advice
     assert "scan" not in advice
     assert ("so jit cannot compile it as it is" in advice) is (code is None)
@@ -184,8 +184,8 @@ def test_caveats_of_code_for_a_round_are_about_that_code(tmp_path: Path, evidenc
     assert found.code.count("@jax.jit") == 2
     assert str(found.remedy) == (
         "In each round of the loop in walk, call 2 jitted functions in place of the lines that compute. Where jit "
-        "can compile a whole round, jax.lax.scan over it spares these calls as well. What reads the values of "
-        "arrays, as float and print do, stays outside."
+        "can compile a whole round, jax.lax.scan over it spares these calls as well. Code that reads values "
+        "of arrays, such as float() and print(), stays outside."
     )
 
 
@@ -224,7 +224,7 @@ def test_a_generator_is_not_jitted(tmp_path: Path, evidence: Evidence, value: st
 @pytest.mark.parametrize("count", [50, 5000])
 def test_reading_values_stays_outside(tmp_path: Path, evidence: Evidence, count: int) -> None:
     advice, code = advised(tmp_path, evidence, RECORD, count=count)
-    assert "What reads the values of arrays, as float and print do, stays outside." in advice
+    assert "Code that reads values of arrays, such as float() and print(), stays outside." in advice
     assert code is None
 
 
