@@ -18,6 +18,7 @@ from IPython.display import display
 
 from .. import units
 from ..interrupts import begins, ends
+from ..report.compose import Composed
 from ..report.displayable import Displayable
 from ..report.mimebundle import outputs
 from ..report.style import DEFAULT, Style
@@ -284,7 +285,7 @@ def report(record: Displayable, style: Style, arguments: argparse.Namespace, *, 
         attempt("-w", partial(display, each))
 
 
-def show(record: Displayable, style: Style, *, explain: bool = False, view: str = "") -> None:
+def show(record: Displayable | Composed, style: Style, *, explain: bool = False, view: str = "") -> None:
     """Display a record in the user's style, as one output unless the report is static."""
     for bundle in outputs(record, style=style, explain=explain, view=view):
         display(bundle, raw=True)

@@ -16,11 +16,15 @@ from .. import units
 from ..errors import NotComparable, NotMeasured, RecordError
 from ..records.files import target_of
 from ..records.storage import load, refuse_other_file, save
+from ..report.blocks import Caution, Headline, Sentence
+from ..report.compose import Composed
+from ..report.style import Style
+from ..report.to_text import to_text
 from ..session.record import Record
 from ..session.verbs import keep, replace_last
-from ..terminal import print_line, printable, wrapped
+from ..terminal import print_line
 from .attempts import attempt
-from .block import asked_for, current_style, report
+from .block import asked_for, current_style, report, show
 
 #: At most this many lines about an earlier record stand above a report that is not whole, whose times need room.
 _MOST_COMPARED = 8
@@ -42,7 +46,10 @@ class Earlier(Protocol):
         """Add to the new record what the comparison takes."""
 
     def told(self, new: Any) -> tuple[list[str], list[str]]:
-        """Return sentences that compare the new record with the earlier one, and warnings, which are never cut."""
+        """Return sentences that compare the new record with the earlier one, and warnings, which are never cut.
+
+        The first sentence is the answer.
+        """
 
 
 def load_earlier(
@@ -153,31 +160,40 @@ def finish(
             raise UsageError(f"--against: {error}") from None
         raise
     most = _MOST_OF_FEW if len(compared) <= _FEW_SENTENCES else _MOST_COMPARED
-    above = 0 if arguments.q else _print_compared(compared, warned, sys.maxsize if arguments.all else most)
+    above = 0
+    if compared and not arguments.q:
+        style = replace(current_style(shell), whole=True)
+        verdict = _compared(compared, warned, sys.maxsize if arguments.all else most, style)
+        above = _lines(verdict, style)
+        attempt("--against", lambda: show(verdict, replace(style, form="static") if arguments.static else style))
     _deliver(shell, arguments, record, namespace, compared=bool(compared), above=above, about_saved=about_saved)
     return record if arguments.o else None
 
 
-def _print_compared(sentences: Sequence[str], warned: Sequence[str], most: int) -> int:
-    """Print how records compare, above the report because this is what was asked; return the number of lines.
+def _compared(sentences: Sequence[str], warned: Sequence[str], most: int, style: Style) -> Composed:
+    """Compose the report on how records compare, of at most `most` lines of text. It stands above the record's own.
 
-    If the sentences have more than `most` lines, one says how many of them are left out; the first one and warnings
-    never are.
+    If the sentences have more lines, one says how many of them are left out; the first one, which is the answer, and
+    warnings never are.
     """
-    room = most - _lines(warned)
-    count = len(sentences)
-    while count > 1 and _lines(sentences[:count]) + (count < len(sentences)) > room:
-        count -= 1
-    left = units.count(len(sentences) - count, "more sentence")
-    rest = [f"… --all shows {left} about the earlier record"] if count < len(sentences) else []
-    printed = [*sentences[:count], *rest, *warned]
-    for sentence in printed:
-        print_line(sentence, indent="  ")
-    return _lines(printed)
+    answer, *others = sentences
+    for count in range(len(others), -1, -1):
+        left = units.count(len(others) - count, "more sentence")
+        rest = [] if count == len(others) else [f"… --all shows {left} about the earlier record"]
+        composed = Composed(
+            [
+                Headline(text=answer.removesuffix(".")),
+                *(Sentence(text=each) for each in [*others[:count], *rest]),
+                *(Caution(text=each) for each in warned),
+            ]
+        )
+        if _lines(composed, style) <= most:
+            break
+    return composed
 
 
-def _lines(sentences: Sequence[str]) -> int:
-    return sum(len(wrapped(printable(each), "  ").splitlines()) for each in sentences)
+def _lines(composed: Composed, style: Style) -> int:
+    return len(to_text(composed, style).splitlines())
 
 
 def finish_early(

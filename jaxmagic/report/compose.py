@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..subjects import of_record
@@ -11,6 +11,12 @@ from .style import Style
 
 #: Composes the report of a record in a style; the last argument is whether to explain its terms.
 Compose = Callable[[object, Style, bool], Iterator[Block]]
+
+
+class Composed(NamedTuple):
+    """A report that is composed already, because it is about more than one record."""
+
+    blocks: Sequence[Block]
 
 
 def compose(record: object, style: Style, *, explain: bool = False) -> Iterator[Block]:
@@ -22,6 +28,8 @@ def compose(record: object, style: Style, *, explain: bool = False) -> Iterator[
     Raises:
         TypeError: the object is not a record.
     """
+    if isinstance(record, Composed):
+        return iter(record.blocks)
     found: Compose | None = of_record(type(record), "report", "REPORTS")
     if found is None:
         raise TypeError(f"expected a record, got {type(record).__name__}")

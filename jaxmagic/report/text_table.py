@@ -144,5 +144,6 @@ def wrapped(sentence: str, style: Style, indent: str, further: str | None = None
         width,
         initial_indent=indent,
         subsequent_indent=indent if further is None else further,
+        break_on_hyphens=False,  # a path or an option stays whole
     )
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 from dataclasses import replace
+from html import unescape
 from typing import Any
 
 import jax
@@ -188,17 +189,27 @@ def test_it_measures_what_jax_does(session: Any, work: Any) -> None:
     assert jax.numpy.isfinite(record.value).all()
 
 
-def test_a_record_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path: Any, capsys: Any) -> None:
-    path = tmp_path / "old.json"
+def test_a_record_is_saved_and_the_next_one_put_beside_it(
+    session: Any, tmp_path: Any, capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = "old.json"
     session.run(f"%jaxtimeit -q -v record -r 6 {QUICK} --save '{path}' f(x)")
     assert jaxmagic.load(path) == session.shell.user_ns["record"]
     assert capsys.readouterr().out == ""
     session.run(f"%jaxtimeit -r 6 {QUICK} --against '{path}' f(x);")
-    out = capsys.readouterr().out
+    verdict, report = session.published
+    assert "per call" in report["text/plain"]
+    out = verdict["text/plain"]
     assert re.match("f.x. (is|may be|shows) ", out)
-    assert str(path) in out
+    assert capsys.readouterr().out == ""
+    html = unescape(re.sub(r"(?s)<script.*?</script>|<[^>]*>", "", verdict["text/html"]))
+    assert "".join(html.split()).replace("⚠", "Warning:") == "".join(out.split())
+    (answer,) = re.findall(r"<b>(.*?)</b>", verdict["text/html"])  # and nothing else is set off
+    assert out.replace("\n ", "").startswith(unescape(re.sub("<[^>]*>", "", answer)))
+    assert path in out
     assert "The code differs" not in out
-    assert all(len(line) <= 80 or str(path) in line for line in out.splitlines())
+    assert all(len(line) <= 80 or path in line for line in out.splitlines())
     assert "\n  " in out
 
 
@@ -213,10 +224,11 @@ def test_a_record_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path
         ("x = x + 1; mode = 'other'", "f(x)", None),
     ],
 )
-def test_inputs_that_differ_are_told_before_the_verdict(
-    session: Any, tmp_path: Any, capsys: Any, setup: str, statement: str, told: str | None
+def test_inputs_that_differ_are_told_in_the_verdict_and_right_after_it(
+    session: Any, tmp_path: Any, monkeypatch: Any, setup: str, statement: str, told: str | None
 ) -> None:
-    path = tmp_path / "old.json"
+    monkeypatch.chdir(tmp_path)
+    path = "old.json"
     session.run(
         "import jax, jax.numpy as jnp, numpy as np\nx, y, rate, mode = jnp.ones((3, 4)), jnp.ones(2), 0.5, 'a'\n"
         "f = jax.jit(lambda a: a * rate)"
@@ -224,11 +236,14 @@ def test_inputs_that_differ_are_told_before_the_verdict(
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
     session.run(setup)
     session.run(f"%jaxtimeit -r 6 {QUICK} --against '{path}' {statement}")
-    out = " ".join(capsys.readouterr().out.split())
+    out = " ".join(session.published[-2]["text/plain"].split())
     if told is None:
         assert "The inputs" not in out
+        assert "on other inputs" not in out
     else:
-        assert out.startswith(f"The inputs differ from those in {path}: {told}.")
+        answer, rest = re.split(" (?=The inputs)", out)
+        assert re.match(rf".* {re.escape(path)}, on other inputs($|: too noisy to tell$|: inconclusive$)", answer)
+        assert rest.startswith(f"The inputs differ from those in {path}: {told}.")
 
 
 def test_long_text_is_not_kept(session: Any) -> None:
@@ -238,11 +253,11 @@ def test_long_text_is_not_kept(session: Any) -> None:
     assert "0123456789" not in str(found.to_dict())
 
 
-def test_inputs_that_the_setup_makes_are_told_as_well(session: Any, tmp_path: Any, capsys: Any) -> None:
+def test_inputs_that_the_setup_makes_are_told_as_well(session: Any, tmp_path: Any) -> None:
     path = tmp_path / "old.json"
     session.run(f"%%jaxtimeit -q -r 6 {QUICK} --save '{path}' z = jnp.ones(3)\nf(z)")
     session.run(f"%%jaxtimeit -r 6 {QUICK} --against '{path}' z = jnp.ones(4)\nf(z)")
-    assert "z was f32[3] and is f32[4]." in " ".join(capsys.readouterr().out.split())
+    assert "z was f32[3] and is f32[4]." in " ".join(session.published[-2]["text/plain"].split())
 
 
 def test_a_file_that_was_written_is_named_and_one_that_was_replaced(session: Any, tmp_path: Any, capsys: Any) -> None:
@@ -255,16 +270,14 @@ def test_a_file_that_was_written_is_named_and_one_that_was_replaced(session: Any
 def test_another_statement_is_told_beside_the_verdict_and_both_above_the_report(
     session: Any, tmp_path: Any, monkeypatch: Any
 ) -> None:
-    path, order = tmp_path / "old.json", []
+    monkeypatch.chdir(tmp_path)
+    path = "old.json"
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
-    monkeypatch.setattr("jaxmagic.magics.deliver.print_line", lambda line, indent: order.append(line))
-    monkeypatch.setattr("jaxmagic.magics.block.show", lambda *_, **__: order.append("the report"))
     session.run(f"%jaxtimeit --all -r 6 {QUICK} --against '{path}' f(f(x))")
-    verdict, *others, last = order
-    assert verdict.startswith("f(f(x)) ")
-    assert str(path) in verdict
-    assert f"The code differs: 'f(x)' in {path}, 'f(f(x))' now." in others
-    assert last == "the report"
+    told, report = (" ".join(each["text/plain"].split()) for each in session.published)
+    assert re.match(rf"f\(f\(x\)\) .*{re.escape(path)}", told)
+    assert f"The code differs: 'f(x)' in {path}, 'f(f(x))' now." in told
+    assert "per call" in report
 
 
 @pytest.mark.parametrize("magic", ["%jaxtimeit {} ran.append(1)", "%%jaxcompare {}\none: ran.append(1)\ntwo: 2"])
@@ -313,7 +326,7 @@ def test_beside_an_earlier_record_the_noise_between_processes_is_told_once(
     session.run(f"y = jnp.ones((100, 100))\n%jaxtimeit -q -r 6 {QUICK} --save '{old}' y.sum()")
     capsys.readouterr()
     session.run(f"%jaxtimeit --all -r 6 {QUICK} --processes 2 --against '{old}' y.sum()")
-    told = " ".join((capsys.readouterr().out + session.report).split())
+    told = " ".join(f"{session.published[-2]['text/plain']} {session.report}".split())
     assert told.count("from process to process") == 1
     shown = told.count("in 8 of 10 cases") + told.count("No difference could be found")  # if the machine is very busy
     assert shown == 1
@@ -341,7 +354,7 @@ def test_the_noise_between_processes_is_saved_with_a_record_that_is_put_beside_a
     monkeypatch.setattr("jaxmagic.benchmarking.capture.machine_noise.measure_noise", measure)
     session.run(f"%jaxtimeit --all -r 6 {QUICK} --against '{old}' --save '{new}' f(x)")
     assert jaxmagic.load(new).process_noise == noise
-    out = " ".join(capsys.readouterr().out.split())
+    out = " ".join(session.published[-2]["text/plain"].split())
     assert "vary by 25 % from process to process on this machine (measured)" in out
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{old}' f(x)")
     assert measured == [1]
@@ -355,7 +368,7 @@ def test_what_cannot_be_put_beside_it_is_refused(session: Any, tmp_path: Any, ca
     assert str(error).endswith("Nothing was run.")
     assert "called" not in capsys.readouterr().out
     session.run(f"%jaxtimeit -r 6 {QUICK} --anyway --against '{path}' f(x)")
-    out = " ".join(capsys.readouterr().out.split())
+    out = " ".join(session.published[-2]["text/plain"].split())
     assert "Compared although the environments differ: backend was 'tpu' and is 'cpu'." in out
     jaxmagic.save(record.first_call, path)
     with pytest.raises(UsageError, match=r"expected a Benchmark, which this magic makes, got a Timing\..* --save\.$"):

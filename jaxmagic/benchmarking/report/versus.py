@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ... import units
@@ -20,6 +21,9 @@ _LONGEST_CODE = 60
 
 #: The most inputs that are listed.
 _MOST_INPUTS = 3
+
+#: What limits the meaning of a ratio: it need not be due to the code.
+_ON_OTHER_INPUTS = ", on other inputs"
 
 #: A factor of one, and what rounds to it.
 _NO_DIFFERENCE = units.factor(1.0)
@@ -47,14 +51,14 @@ def headline(versus: Versus) -> str:
         return f"{versus.label}: {'the baseline' if versus.basis is None else _since(versus)}"
     if versus.verdict in ("faster", "slower"):
         if versus.inputs:
-            return f"{versus.label} takes {_as_long(versus)} as {versus.baseline}, on other inputs"
+            return f"{versus.label} takes {_as_long(versus)} as {versus.baseline}{_ON_OTHER_INPUTS}"
         return f"{versus.label} is {_times(versus)} than {versus.baseline}"
     return f"{versus.label} compared with {versus.baseline}: {_times(versus)}"
 
 
 def _since(versus: Versus) -> str:
     if versus.inputs and versus.verdict in ("faster", "slower"):
-        return f"{_as_long(versus)} as before, on other inputs"
+        return f"{_as_long(versus)} as before{_ON_OTHER_INPUTS}"
     return f"{_times(versus)} than before" if versus.verdict in ("faster", "slower") else _times(versus)
 
 
@@ -141,6 +145,33 @@ def about_environments(versus: Versus) -> list[str]:
     return [f"Compared although the environments differ: {'; '.join(versus.differing)}."]
 
 
+def about_all_earlier(verdicts: Sequence[Versus], code: str | None, path: str) -> list[str]:
+    """Say how a record compares with the one in a file: first in one sentence, then each time if there are several.
+
+    Args:
+        verdicts: the comparison of a benchmark, of each candidate that is in both records, or of each at each point.
+        code: the code of a benchmark.
+        path: the path of the file.
+    """
+    told = [about_earlier(each, code, path) for each in verdicts]
+    if len(told) < 2:
+        return told
+    counts = Counter(map(_outcome, verdicts))
+    found = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+    return [f"Compared with {path}: {found}.", *told]
+
+
+def _outcome(versus: Versus) -> str:
+    """Return the verdict on a candidate and the earlier one in a few words, as several are counted."""
+    if versus.ratio is None:
+        return "with too few rounds"
+    if versus.inputs and versus.verdict in ("faster", "slower"):
+        return f"{versus.verdict} on other inputs"
+    if versus.verdict == "no difference":
+        return "with no difference"
+    return versus.verdict if versus.verdict in ("faster", "slower") else undecided(versus.ratio)
+
+
 def about_earlier(versus: Versus, code: str | None, path: str) -> str:
     """Say how a record compares with the one in a file.
 
@@ -153,13 +184,14 @@ def about_earlier(versus: Versus, code: str | None, path: str) -> str:
     ratio = versus.ratio
     if ratio is None:
         return f"{name} has too few rounds to be compared with {path}."
-    if versus.verdict in ("faster", "slower") and versus.inputs:
-        return f"{name} takes {_as_long(versus)} as in {path}, which need not be due to the code."
+    on = _ON_OTHER_INPUTS if versus.inputs else ""
+    if versus.verdict in ("faster", "slower") and on:
+        return f"{name} takes {_as_long(versus)} as in {path}{on}."
     if versus.verdict in ("faster", "slower"):
         return f"{name} is {_times(versus)} than in {path}."
     if versus.verdict == "no difference":
-        return f"{name} shows {_times(versus)} from {path}."
-    return f"{name} may be {span(ratio)} than in {path}: {undecided(ratio)}."
+        return f"{name} shows {_times(versus)} from {path}{on}."
+    return f"{name} may be {span(ratio)} than in {path}{on}: {undecided(ratio)}."
 
 
 def _named(code: str | None) -> str:

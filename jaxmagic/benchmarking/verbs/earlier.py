@@ -18,7 +18,7 @@ from ..record.benchmark import Benchmark
 from ..record.launches import ENOUGH
 from ..record.process_noise import ProcessNoise
 from ..record.versus import Versus
-from ..report.versus import about_basis, about_code, about_earlier, about_environments, about_inputs, about_load
+from ..report.versus import about_all_earlier, about_basis, about_code, about_environments, about_inputs, about_load
 
 
 def compare_records(
@@ -114,16 +114,19 @@ class Earlier:
     def told(self, new: Any) -> tuple[list[str], list[str]]:
         """Say how the new record compares with the earlier one and what that rests on, and what a busy machine adds.
 
+        The first sentence is the answer.
+
         Raises:
             NotComparable: it is from another environment.
         """
         compared = compare_records(self.record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
-        verdicts = [about_earlier(versus, new.code, self._path) for versus in compared]
+        verdicts = about_all_earlier(compared, new.code, self._path)
         where = f"in {self._path}"
         basis, advice = about_basis(compared)[:1], about_basis(compared)[1:]
         told = (
+            verdicts[:1],
             about_inputs(compared, f" from those {where}"),
-            verdicts,
+            verdicts[1:],
             about_environments(compared[0]),
             basis,
             about_code(compared, where),

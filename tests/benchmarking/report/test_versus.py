@@ -13,7 +13,7 @@ from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.inputs import InputChange
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.benchmarking.record.versus import Versus, judge
-from jaxmagic.benchmarking.report.versus import about_earlier, span
+from jaxmagic.benchmarking.report.versus import about_all_earlier, about_earlier, span
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.statistics.estimate import Estimate
 
@@ -88,7 +88,7 @@ def test_an_end_of_an_interval_that_rounds_to_one_is_no_factor(low: float, high:
         (
             versus("jit", "jit", 2.0, 1.9, 2.1, inputs=(InputChange("x", "f32[3]", "f32[6]"),)),
             None,
-            "jit takes 2.00x (1.90x to 2.10x) as long as in week.json, which need not be due to the code.",
+            "jit takes 2.00x (1.90x to 2.10x) as long as in week.json, on other inputs.",
         ),
         (versus("jit", "jit", 1.0, 0.99, 1.01), None, "jit shows no difference of more than 1 % from week.json."),
         (
@@ -125,3 +125,35 @@ def test_the_verdicts_of_two_comparisons_read_as_sentences_in_ipython(comparison
     shown = pretty(jaxmagic.compare(comparison, comparison, measure=False))
     assert "'numpy': numpy: no difference of more than " in shown or "'numpy': numpy: too noisy" in shown
     assert "Versus(" not in shown
+
+
+def test_several_times_beside_an_earlier_record_begin_with_one_answer() -> None:
+    changed = (InputChange("x", "f32[3]", "f32[6]"),)
+    verdicts = [
+        versus("a", "a", 2.0, 1.9, 2.1),
+        versus("b", "b", 0.5, 0.4, 0.6),
+        versus("c", "c", 2.0, 1.9, 2.1),
+        versus("d", "d", 1.0, 0.99, 1.01),
+        versus("e", "e", 2.0, 1.9, 2.1, inputs=changed),
+        versus("f", "f", 1.0, 0.8, 1.1),
+        versus("g", "g", 1.05, 1.006, 1.1),
+        replace(versus("h", "h", 1.0, 1.0, 1.0), ratio=None),
+    ]
+    answer, *told = about_all_earlier(verdicts, None, "week.json")
+    assert answer == (
+        "Compared with week.json: 2 slower, 1 faster, 1 with no difference, 1 slower on other inputs, "
+        "1 too noisy to tell, 1 inconclusive, 1 with too few rounds."
+    )
+    assert told == [about_earlier(each, None, "week.json") for each in verdicts]
+    assert about_all_earlier(verdicts[:1], None, "week.json") == told[:1]
+
+
+def test_a_time_on_other_inputs_says_so_whatever_the_verdict() -> None:
+    changed = (InputChange("x", "f32[3]", "f32[6]"),)
+    alike = versus("jit", "jit", 1.0, 0.99, 1.01, inputs=changed)
+    assert (
+        about_earlier(alike, None, "a.json")
+        == "jit shows no difference of more than 1 % from a.json, on other inputs."
+    )
+    noisy = versus("jit", "jit", 1.0, 0.8, 1.1, inputs=changed)
+    assert about_earlier(noisy, None, "a.json").endswith("slower than in a.json, on other inputs: too noisy to tell.")

@@ -306,7 +306,7 @@ def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_
     path = tmp_path / "old.json"
     session.run(f"%%jaxcompare -q -r 6 {QUICK} --save '{path}'\none: f(x)\ntwo: x * 2")
     session.run(f"%%jaxcompare --all -r 6 {QUICK} --against '{path}'\ntwo: x * 2\nthree: f(x)")
-    line, basis, advice, *_ = _sentences(capsys)  # and the load, if other processes kept the machine busy
+    line, basis, advice, *_ = _sentences(session)  # and the load, if other processes kept the machine busy
     assert line.startswith("two ")
     assert basis.startswith("Each record is from 1 process. Medians are assumed, not measured, to vary by ")
     assert advice == (
@@ -325,8 +325,9 @@ def test_the_times_of_candidates_stand_in_the_first_lines_beside_earlier_ones(
     session.run(f"%%jaxcompare -q -r 6 {QUICK} --check none --save old.json\n{cell.format(1)}")
     capsys.readouterr()
     session.run(f"%%jaxcompare -r 6 {QUICK} --check none --against old.json\n{cell.format(3)}")
-    above = [each for each in capsys.readouterr().out.splitlines() if "\r" not in each]
+    above = session.published[-2]["text/plain"].splitlines()
     assert len([*above, *session.report.splitlines()]) <= 14
+    assert re.match(r"Compared with old\.json: \d ", above[0])
     assert "than in old.json" in " ".join(above) or "from old.json" in " ".join(above)
     for label in ("filter", "batch"):
         assert re.search(rf"^  {label} +\S+ [µm]?s  ", session.report, re.MULTILINE)
@@ -348,24 +349,27 @@ def test_a_record_without_any_of_the_candidates_is_refused_before_they_run(sessi
     assert session.shell.user_ns["ran"] == []
 
 
-def _sentences(capsys: Any) -> list[str]:
-    """Return the printed sentences, each on one line."""
-    return str(capsys.readouterr().out).replace("\n  ", " ").splitlines()
+def _sentences(session: Any) -> list[str]:
+    """Return the sentences about an earlier record, each on one line."""
+    return str(session.published[-2]["text/plain"]).replace("\n  ", " ").splitlines()
 
 
 def test_what_differs_in_the_code_is_told_by_its_candidate_or_for_all(
-    session: Any, tmp_path: Any, capsys: Any
+    session: Any, tmp_path: Any, monkeypatch: Any
 ) -> None:
-    path = tmp_path / "old.json"
+    monkeypatch.chdir(tmp_path)
+    path = "old.json"
     session.run(f"%%jaxcompare -q -r 6 {QUICK} --save '{path}'\ny = x\none: f(y)\ntwo: y * 2")
     session.run(f"%%jaxcompare --all -r 6 {QUICK} --against '{path}'\ny = x\none: f(y)\ntwo: y * 3")
-    told = [line for line in _sentences(capsys) if line.startswith("The code")]
+    told = [line for line in _sentences(session) if line.startswith("The code")]
     assert told == [f"The code of two differs: 'y * 2' in {path}, 'y * 3' now."]
     session.run(f"%%jaxcompare --all -r 6 {QUICK} --against '{path}'\ny = x + 1\ntwo: y * 2\none: f(y)")
-    told = [line for line in _sentences(capsys) if line.startswith("The code")]
+    told = [line for line in _sentences(session) if line.startswith("The code")]
     assert told == [f"The code differs: 'y = x' in {path}, 'y = x + 1' now."]
     session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ny = x[:1]\ntwo: y * 2\none: f(y)")
-    assert re.match(rf"The inputs differ from those in {path}: y was f32\[\S+\] and is \S+\.$", _sentences(capsys)[0])
+    assert re.match(
+        rf"The inputs differ from those in {path}: y was f32\[\S+\] and is \S+\.$", _sentences(session)[1]
+    )
 
 
 @pytest.mark.parametrize(
