@@ -279,8 +279,8 @@ def report(record: Displayable, style: Style, arguments: argparse.Namespace, *, 
     if arguments.w:
         attempt("-w", lambda: views.append(_view(record)))
     if not arguments.q:
-        repeated_by = "".join(each.hides for each in views)
-        attempt("The report", lambda: show(record, style, explain=explain, view=repeated_by))
+        view = "".join(each.for_report("below") for each in views)
+        attempt("The report", lambda: show(record, style, explain=explain, view=view))
     for each in views:
         attempt("-w", partial(display, each))
 

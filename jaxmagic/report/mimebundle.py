@@ -49,7 +49,7 @@ def outputs(
         record: the record.
         style: the style of its report.
         explain: whether the report explains how it was measured.
-        view: the class of a live view that repeats the report, which is hidden as long as the view is drawn.
+        view: the live view above or below the report, as the view itself describes it; empty if there is none.
     """
     bundle = mimebundle(record, style=style, explain=explain)
     if view and "text/html" in bundle:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import ipywidgets
 from IPython.core.getipython import get_ipython
@@ -48,10 +48,13 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
         """Whether the view contains these reports, which are then hidden while it is drawn."""
         return True
 
-    @property
-    def hides(self) -> str:
-        """The class by which the view, while it is drawn, hides reports that it repeats; or empty."""
-        return self._own_class if self.repeats else ""
+    def for_report(self, place: Literal["above", "below"]) -> str:
+        """Return what a report needs to know of the view: its class, where it is, and whether it repeats the report.
+
+        While the view is drawn, it hides a report that it repeats. Otherwise the report hides what stands in the
+        place of the view.
+        """
+        return f"{self._own_class}-{place}-{'hides' if self.repeats else 'keeps'}"
 
     @property
     def _own_class(self) -> str:
@@ -81,7 +84,7 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
         if hasattr(super(), "_ipython_display_"):  # ipywidgets before 8
             self._handle_displayed(**options)
         for each in self.saved:
-            for bundle in outputs(each, view=self.hides):
+            for bundle in outputs(each, view=self.for_report("above")):
                 display(bundle, raw=True)
 
     def close(self) -> None:

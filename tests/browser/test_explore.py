@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ import pytest
 from .chromium import Watch
 from .lab import Lab
 from .notebook import Notebook, open_in
+
+#: What JupyterLab writes in place of a view without its kernel.
+UNDRAWN = re.compile("Loading widget|Error displaying widget")
 
 HISTORY, COMPARISON, BENCHMARK, OPENED, MANY, TIMED = range(2, 8)
 
@@ -124,6 +128,8 @@ def test_a_report_that_the_view_repeats_is_hidden_as_long_as_the_view_is_drawn(
     static.wait_for()
     place.evaluate("(it, drawn) => it.append(drawn)", drawn)
     static.wait_for(state="hidden")
+    assert view(notebook, index).is_visible()
+    assert notebook.cell(index).get_by_text(UNDRAWN).count() == 0
 
 
 def test_a_view_that_does_not_repeat_the_report_leaves_it(notebook: Notebook) -> None:
@@ -194,7 +200,11 @@ def test_a_saved_notebook_shows_the_reports_of_its_views_without_their_kernel(
     many = again.cell(MANY).locator("[data-mime-type='text/html']")
     many.get_by_text(f"{count} records; the longest run took").wait_for()
     assert page.evaluate("window.hacked") is None
-    if not trusted:
+    if trusted:
+        for index in (HISTORY, COMPARISON, BENCHMARK, OPENED, MANY, TIMED):
+            again.cell(index).get_by_text(UNDRAWN).wait_for(state="hidden")
+            assert again.cell(index).get_by_text(UNDRAWN).count() == 1  # and what JupyterLab writes is known
+    else:
         assert again.output(MANY).inner_text() == "A live view, which needs the kernel that made it."
     again.cell(MANY).scroll_into_view_if_needed()
     again.screenshot(name)

@@ -195,6 +195,8 @@ def test_a_record_without_a_view_of_its_own_is_not_hidden(timing: Any) -> None:
     """The view of the session has no report of it until it is chosen."""
     assert jaxmagic.explore().repeats
     assert not jaxmagic.explore(timing(code="f(x)")).repeats
+    assert jaxmagic.explore().for_report("above").endswith("-above-hides")
+    assert jaxmagic.explore(timing(code="f(x)")).for_report("below").endswith("-below-keeps")
 
 
 def test_the_report_is_shown_below_the_view_in_an_output_of_its_own(

@@ -384,7 +384,8 @@ def test_what_differs_in_the_code_is_told_by_its_candidate_or_for_all(
 def test_w_opens_a_view_beside_the_report(session: Any, cell: str) -> None:
     session.run(cell)
     report, view = session.published[-2:]
-    assert ("data-beside=" in report["text/html"]) is not cell.startswith("%jaxtime ")  # its view lists runs
+    does = "keeps" if cell.startswith("%jaxtime ") else "hides"  # its view lists runs
+    assert re.search(rf'data-beside="[\w-]+-below-{does}"', report["text/html"])
     assert "application/vnd.jupyter.widget-view+json" not in report
     assert "application/vnd.jupyter.widget-view+json" in view
 
