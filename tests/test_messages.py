@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import re
 import traceback
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,15 @@ from jaxmagic.xla.schedule import flattened_schedule
 
 PACKAGE = Path(jaxmagic.__file__).parent
 
+#: As many characters as six lines of 80 columns have.
+MOST_CHARACTERS = 6 * 80
+
 
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
         ("%jaxtimeit -n0 f(x)", "-n: expected a positive integer, got '0'"),
-        ("%jaxprof --logdir", "--logdir: expected a folder. Write for example --logdir runs"),
+        ("%jaxprof --logdir", "--logdir: expected a folder, got nothing. Write for example --logdir runs"),
         (
             "%jaxtimeit --save f(x)",
             "%jaxtimeit has nothing to run: --save took f(x) as its file. Write the statement after it: "
@@ -56,10 +60,10 @@ PACKAGE = Path(jaxmagic.__file__).parent
         ),
         ("%jaxprof --perfetto f(x)", "%jaxprof has nothing to run: --perfetto took f(x) as its file."),
         ("%jaxtimeit -r 4", "%jaxtimeit has nothing to run. Write the statement after it: %jaxtimeit f(x), or put"),
-        ("%jaxtimeit --save", "--save: expected a file. Write for example --save run.json"),
+        ("%jaxtimeit --save", "--save: expected a file, got nothing. Write for example --save run.json"),
         (
             "%%jaxcompare --check\na: 1\nb: 1",
-            "--check: expected allclose, equal, none, or a tolerance RTOL or RTOL,ATOL. Write",
+            "--check: expected allclose, equal, none, or a tolerance RTOL or RTOL,ATOL, got nothing. Write",
         ),
         (
             "%%jaxcompare --check no\na: 1\nb: 1",
@@ -93,7 +97,10 @@ PACKAGE = Path(jaxmagic.__file__).parent
             "%jaxtimeit --save none/a.json f(x)",
             "--save: expected a file that can be written, got 'none/a.json'. There",
         ),
-        ("%jaxtimeit --against none.json f(x)", "--against: expected a saved record, got 'none.json'. No such file"),
+        (
+            "%jaxtimeit --against none.json f(x)",
+            "--against: expected a saved record, got 'none.json'. There is no such",
+        ),
         ("%jaxmem --pprof=none/x f(x)", "--pprof: expected a file that can be written, got 'none/x'. There is no"),
         (
             "%jaxprof --perfetto . f(x)",
@@ -257,7 +264,7 @@ def test_arguments_are_refused_with_what_to_write() -> None:
     message = wrong(lambda: jaxmagic.compare(functions, 1, rtol="5%"), ValueError)  # type: ignore[call-overload]
     assert message == "rtol: expected a fraction between 0 and 1, got '5%'; write rtol=0.05"
     message = wrong(lambda: jaxmagic.explore(3), TypeError)
-    assert message.startswith("explore(): expected a record, or nothing for the session's history, got int. Magics")
+    assert message.startswith("explore(): expected a record, or nothing for the session's history, got int. Write")
 
 
 def f(x: Any) -> Any:
@@ -351,14 +358,18 @@ def record() -> Any:
             "lambda n: (jnp.ones(n),)",
         ),
         (lambda: jaxmagic.sweep(f, lambda n, m: (n,), n=[3]), TypeError, "make_args: expected the arguments (n, m)"),
-        (lambda: jaxmagic.load("none.json"), FileNotFoundError, "[Errno 2] No such file or directory: 'none.json'"),
+        (
+            lambda: jaxmagic.load("none.json"),
+            FileNotFoundError,
+            "[Errno 2] Expected a file that jaxmagic.save() wrote, got none. There is no such file",
+        ),
         (lambda: jaxmagic.load("."), IsADirectoryError, "[Errno 21] Expected a file, got a folder; "),
         (lambda: jaxmagic.load(3), TypeError, "load(): expected the path of a file, got int"),  # type: ignore[arg-type]
         (lambda: jaxmagic.load(__file__), jaxmagic.RecordError, f"{__file__}: not a record of jaxmagic, because it "),
         (
             lambda: jaxmagic.read_profile("none.pb"),
             FileNotFoundError,
-            "[Errno 2] No such file or directory: 'none.pb'",
+            "[Errno 2] Expected a recording of JAX's profiler, or its folder, got none. There is no such file",
         ),
         (lambda: jaxmagic.read_profile(__file__), jaxmagic.NotMeasured, f"{__file__} is not a recording of the JAX"),
         (lambda: jaxmagic.save("a.json", record()), TypeError, "save(): expected a record or the history, got str. "),
@@ -698,6 +709,47 @@ def test_a_file_for_the_other_verb_is_told_which(tmp_path: Path) -> None:
         assert f"open it with jaxmagic.read_profile('{given}')" in wrong(lambda g=given: jaxmagic.load(g), kind)
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["week.json", "other.json"], "There is no such file. Its folder has week.json. Write the path of one in "),
+        (["b.json", "a.json", "a.txt"], "There is no such file. Its folder has a.json, b.json. Write"),
+        (
+            [f"{each}.json" for each in "dcba"],
+            "There is no such file. Its folder has a.json, b.json, c.json, …. Write",
+        ),
+        (["a.txt"], "There is no such file, and none in its folder ends in .json. Write"),
+    ],
+)
+def test_a_file_that_does_not_exist_is_told_with_those_that_may_be_meant(
+    tmp_path: Path, names: list[str], told: str
+) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    message = wrong(lambda: jaxmagic.load(tmp_path / "wek.json"), FileNotFoundError)
+    assert message.startswith(f"[Errno 2] Expected a file that jaxmagic.save() wrote, got none. {told}")
+    assert message.endswith(f"in place of: '{tmp_path}/wek.json'")
+    message = wrong(lambda: jaxmagic.read_profile(tmp_path / "wek.xplane.pb"), FileNotFoundError)
+    assert "There is no such file, and none in its folder ends in .xplane.pb. Write" in message
+    message = wrong(lambda: jaxmagic.load(tmp_path / "none/wek.json"), FileNotFoundError)
+    assert f"There is no folder '{tmp_path}/none'. Write" in message
+
+
+def test_a_picture_or_a_table_that_a_record_lacks_is_told_with_those_that_it_has() -> None:
+    measured = benchmark()
+    assert wrong(lambda: measured.figure("nope"), ValueError) == (
+        "of: expected one of 'distribution', 'order' for a Benchmark, got 'nope'. Write for example "
+        "figure('distribution')"
+    )
+    assert wrong(lambda: measured.figure("a.png"), ValueError).endswith(
+        "for a Benchmark, got 'a.png'. Write figure().savefig('a.png') for a file"
+    )
+    assert re.match(
+        "of: expected one of .*, got 'nope'. Write for example to_frame",
+        wrong(lambda: measured.to_frame("nope"), ValueError),
+    )
+
+
 def test_a_label_that_a_comparison_lacks_is_told(comparison: Any, sweep: Any) -> None:
     for each in (lambda: comparison["z"], lambda: comparison.candidate("z"), lambda: sweep["z"]):
         assert wrong(each, KeyError) == "\"expected one of the candidates numpy, jit, got 'z'\""
@@ -747,12 +799,41 @@ def test_what_no_user_has_given_keeps_its_frames(fault: Any) -> None:
     assert Path(traceback.extract_tb(caught.value.__traceback__)[-1].filename).is_relative_to(PACKAGE)
 
 
-#: What a message of usage has: what was expected, or what to write.
+#: What a message of usage has: what was expected and what was given, and below what to write.
+_SAYS_WHAT_IS_WRONG = re.compile(r"expected .*, (got|but) ", re.S)
+
 _SAYS_WHAT_TO_DO = re.compile(
-    r"expected .*, got|expected (one|some) of|for example|\b([Ww]rite|Put|Give|Use|Leave|Name|Return|Make|Move|"
-    r"Rename|Measure|Choose|Tick|Pass|Load|Delete|Read|Run|Widen|open (it|the)|put it|a power is|See %)",
+    r"expected (one|some) of .*, got|expected names of rules \(|; for example |\b([Ww]rite|Put|Give|Use|Leave|Name|"
+    r"Return|Make|Rename|Measure|Choose|Pass|Load|Delete|Read|Run|Open|Add|Time|Keep|Move|Copy) ",
     re.S,
 )
+
+#: Messages that are clearer in words of their own, which say what is wrong and what to do.
+_IN_OWN_WORDS = {
+    "an option that does not exist": r"(there is|has) no option .*[Ww]rite ",
+    "an option behind the code": r"options come (before the code|on the first line)\. Write ",
+    "nothing to run": r"has nothing to run.*(Write|Put) ",
+    "a magic in another one": r"must be the outermost magic of its cell: .*Put ",
+    "a line magic that needs a cell": r"jaxcompare runs a cell: write ",
+    "what only works in a cell": r"await works only if .*Write ",
+    "what cannot run again and again": r" cannot be repeated: .*(Time one run|Put it)",
+    "a value that a magic cannot set": r"reads .* from the session, .*Write ",
+    "no derivative": r"is not a function call with an argument, so .*Write ",
+    "a label that is no Python": r"If .* is a label, put it in double quotes",
+    "records that cannot be compared": r"are from different environments: .*Measure again",
+    "few samples": r"has fewer than four samples .*, which is too few .*Measure ",
+    "nothing measured yet": r"(There is no timing|Nothing has been measured).*(Run|Read) ",
+    "nothing to explain": r"There is no error of JAX to explain: .*Run ",
+    "nothing to draw, in a figure": r"there is nothing to draw: ",
+    "nothing to draw, in a view": r"(was not measured|has no .* to compare with|every candidate is hidden|"
+    r"there are no runs|the memory of fewer than two candidates|this record was loaded).*(Choose|Tick|Widen|Run) ",
+    "an array that is gone": r"donated or deleted an array .*Make fresh copies",
+    "what a recording is instead": r"is (a saved record|compressed|empty|not a recording)|different kinds of devices",
+    "what did not compile": r"Not compiled without command buffers: .*Leave ",
+    "several processes of JAX": r"runs on devices of several JAX processes.*Give ",
+    "what was not waited for": r"Live arrays were waited for, but .*Delete ",
+    "a record that is changed": r"is immutable.*(Write|Keep)",
+}  # fmt: skip
 
 #: The kinds of errors of usage: of a magic, of a call, of a setting, and of something that was not measured.
 _OF_USAGE = {
@@ -760,77 +841,117 @@ _OF_USAGE = {
     "LookupError", "FrozenInstanceError", "NotMeasured", "NotComparable", "DonatedTwice",
 }  # fmt: skip
 
-#: Messages around another one, which says what to do, or around what the system says of a path.
+#: What surrounds another message, which says all of this, by the file and the beginning of the text.
 _AROUND = {
-    "deliver.py", "sweep_option.py", "leading.py", "magic.py", "keyword_labels.py", "given_arguments.py",
-    "settings.py", "declare.py", "exportable.py", "history.py",
-    "command_buffers.py", "chart_of.py", "open_recording.py",
+    ("deliver.py", "--save:  Nothing was run."), ("deliver.py", "--against:  Nothing was run."),
+    ("deliver.py", "--against: "), ("candidate_calls.py", "--."), ("sweep_option.py", "--sweep "),
+    ("declare.py", ""), ("settings.py", ""), ("magic.py", "--. Nothing was run."),
+    ("magic.py", "label:----logdir: . Nothing was run."), ("magic.py", "%jaxdoctor has nothing to run. "),
+    ("given_arguments.py", ": expected a keyword that it takes, got . : . "),
+    ("testing.py", "record: . Write assert_no_regression(lambda: f(x), 'baseline.json')"),
 }  # fmt: skip
 
 #: Errors that no user sees as they are: what cannot be sent to a process, and programs that are too large to search.
-_CAUGHT = {"sending.py", "constant_work.py", "partial_sorts.py"}
+_CAUGHT = {"sending.py", "constant_work.py", "partial_sorts.py", "usage_sampler.py"}
 
 
 def _is_a_check_of_fields(path: Path, function: str) -> bool:
     """Whether a function checks the fields of a record, which come from a file."""
-    of_a_record = "record" in (path.stem, path.parent.name)
+    of_a_record = "record" in (path.stem, path.parent.name) or function == "__post_init__"
     return of_a_record and function not in ("candidate", "__getitem__")
 
 
+def _texts(given: ast.AST, known: Mapping[str, list[ast.AST]], within: tuple[str, ...] = ()) -> str:
+    """The text of an expression, with that of the variables and the functions of its file that it names."""
+    if isinstance(given, ast.Constant):
+        return given.value if isinstance(given.value, str) else ""
+    if isinstance(given, ast.Name) and given.id in known and given.id not in within:
+        texts = (_texts(each, known, (*within, given.id)) for each in known[given.id])
+        return "".join(texts).replace("\n", "")  # what a function may use to split or to join
+    return "".join(_texts(each, known, within) for each in ast.iter_child_nodes(given))
+
+
+def _named(tree: ast.AST) -> dict[str, list[ast.AST]]:
+    """What is assigned to each variable, outside of functions in it."""
+    found: dict[str, list[ast.AST]] = {}
+    for node in own_nodes(tree):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Name):
+                found.setdefault(target.id, []).append(node.value)
+    return found
+
+
+def _returned(tree: ast.AST) -> dict[str, list[ast.AST]]:
+    """What each function of a file returns."""
+    return {
+        function.name: [
+            each.value for each in ast.walk(function) if isinstance(each, ast.Return) and each.value is not None
+        ]
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+    }
+
+
+def own_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function or a file without those of functions in it."""
+    for each in ast.iter_child_nodes(tree):
+        if not isinstance(each, ast.FunctionDef | ast.Lambda):
+            yield each
+            yield from own_nodes(each)
+        elif isinstance(each, ast.FunctionDef):
+            yield from each.decorator_list
+
+
 def usage_errors() -> list[Any]:
-    """The text of each error of usage in the package, without what is filled in but for the file's constants."""
+    """The text of each error of usage in the package, as far as its file has it."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.name in _CAUGHT or path.relative_to(PACKAGE).parts[0] in ("drawing", "xla"):
             continue
         tree = ast.parse(path.read_text("utf-8"))
-        constants = {
-            target.id: ast.unparse(node.value)
-            for node in tree.body
-            if isinstance(node, ast.Assign)
-            for target in node.targets
-            if isinstance(target, ast.Name)
-        }
-        inside = {
-            id(each): function.name
-            for function in ast.walk(tree)
-            if isinstance(function, ast.FunctionDef)
-            for each in ast.walk(function)
-        }
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or not node.args:
+        of_file = {**_returned(tree), **_named(tree)}
+        for function in ast.walk(tree):
+            if not isinstance(function, ast.FunctionDef) or _is_a_check_of_fields(path, function.name):
                 continue
-            name = getattr(node.func, "id", getattr(node.func, "attr", None))
-            if name not in _OF_USAGE or _is_a_check_of_fields(path, inside.get(id(node), "")):
-                continue
-            parts = [
-                str(each.value) if isinstance(each, ast.Constant) else constants.get(each.id, "")
-                for given in node.args
-                for each in ast.walk(given)
-                if isinstance(each, ast.Name) or (isinstance(each, ast.Constant) and isinstance(each.value, str))
-            ]
-            found.append(pytest.param(path.name, "".join(parts), id=f"{path.stem}:{node.lineno}"))
+            known = {**of_file, **_named(function)}
+            for node in own_nodes(function):
+                if isinstance(node, ast.Call) and node.args:
+                    name = getattr(node.func, "id", getattr(node.func, "attr", None))
+                    if name in _OF_USAGE:
+                        text = "".join(_texts(each, known) for each in node.args)
+                        found.append(pytest.param(path.name, text, id=f"{path.stem}:{node.lineno}"))
     return found
 
 
 @pytest.mark.parametrize(("file", "text"), usage_errors())
-def test_a_mistake_of_usage_says_what_to_write_in_at_most_six_lines(file: str, text: str) -> None:
+def test_a_mistake_of_usage_says_what_is_wrong_and_what_to_write_in_at_most_six_lines(file: str, text: str) -> None:
     assert "\n" not in text
-    assert len(text) <= 6 * 80
-    if not (file in _AROUND and len(text) < 50):
-        assert _SAYS_WHAT_TO_DO.search(text), text
+    assert len(text) <= MOST_CHARACTERS
+    if (file, text) in _AROUND:
+        return
+    if any(re.search(each, text, re.S) for each in _IN_OWN_WORDS.values()):
+        return
+    assert _SAYS_WHAT_IS_WRONG.search(text), text
+    assert _SAYS_WHAT_TO_DO.search(text), text
+
+
+def test_forms_and_exceptions_are_all_in_use() -> None:
+    errors = [each.values for each in usage_errors()]
+    assert {each for each in _AROUND if each not in errors} == set()
+    unused = {
+        name for name, each in _IN_OWN_WORDS.items() if not any(re.search(each, text, re.S) for _, text in errors)
+    }
+    assert unused == set()
 
 
 def test_the_errors_of_every_subject_are_among_them() -> None:
     texts = [each.values[1] for each in usage_errors()]
     for part in ("%jaxdoctor --only: expected code after it", "modes: expected some of", "the history: expected"):
-        assert sum(part in each for each in texts) == 1
+        assert any(part in each for each in texts)
 
 
 #: What the message of a wrong call has: what was expected, what was given, and what to write.
-_SAYS_ALL = re.compile(
-    r"expected (.*), got .*([Ww]rite |for example |Pass )|expected (one|some) of .*, got |return records", re.S
-)
+_SAYS_ALL = re.compile(r"expected (.*), got .*([Ww]rite |for example |Pass )|expected (one|some) of .*, got ", re.S)
 
 #: Arguments with which each public function would run, so that another one can be wrong.
 _RIGHT = {"fn": f, "than": f, "candidates": {"a": f, "b": f}, "make_args": lambda n: (n,), "most": 1, "baseline": "a"}
@@ -944,10 +1065,6 @@ def test_a_setting_that_is_refused_says_what_to_write(
 ) -> None:
     session.run(f"%config JaxMagics.{setting}")
     assert message in caplog.text
-
-
-#: As many characters as six lines of 80 columns have.
-MOST_CHARACTERS = 6 * 80
 
 
 @pytest.mark.parametrize(

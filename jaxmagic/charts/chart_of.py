@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from ..records.names import one_of
 from ..subjects import of_record
 from .spec import Chart
 
@@ -35,11 +36,14 @@ def chart_of(record: object, of: str | None = None) -> Chart:
     pictures: Mapping[str, Pictured] | None = of_record(type(record), "charts", "CHARTS")
     kind = type(record).__name__
     if pictures is None:
-        raise TypeError(f"chart_of(): expected a record or the history, got {kind}")
+        raise TypeError(
+            f"chart_of(): expected a record or the history, got {kind}. Write for example jaxmagic.last().figure()"
+        )
     name = next(iter(pictures)) if of is None else of
     if name not in pictures:
-        write = f". Write figure().savefig({of!r}) for a file" if isinstance(of, str) and "." in of else ""
-        raise ValueError(f"of: expected {', '.join(map(repr, pictures))} for a {kind}, got {of!r}{write}")
+        is_file = isinstance(of, str) and "." in of
+        write = f"figure().savefig({of!r}) for a file" if is_file else f"for example figure({next(iter(pictures))!r})"
+        raise ValueError(f"of: expected {one_of([*pictures])} for a {kind}, got {of!r}. Write {write}")
     chart = pictures[name].draw(record)
     if chart is None:
         raise ValueError(f"there is nothing to draw: {pictures[name].nothing}")

@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from .. import units
 from ..errors import NotComparable, NotMeasured, RecordError
-from ..records.files import target_of
+from ..records.files import files_like, target_of
 from ..records.storage import load, refuse_other_file, save
 from ..report.blocks import Caution, Headline, Sentence
 from ..report.compose import Composed
@@ -85,15 +85,23 @@ def load_earlier(
     if arguments.save and Path(path).exists() and Path(path).resolve() == Path(file).resolve():
         raise UsageError(
             f"--save: expected another file than that of --against, got {file!r}, which would replace the earlier "
-            "record. Nothing was run."
+            "record. Name another one. Nothing was run."
         )
     try:
         record = load(path)
+    except FileNotFoundError:
+        there = files_like(Path(path), ".json")
+        raise UsageError(
+            f"--against: expected a saved record, got {path!r}. {there} Name a file that --save has written. Nothing "
+            "was run."
+        ) from None
     except OSError as error:
         raise refused_path("--against", "a saved record", path, error) from None
     except RecordError as error:
         reason = str(error).rstrip(".")
-        raise UsageError(f"--against: expected a saved record, got {reason}. Nothing was run.") from None
+        raise UsageError(
+            f"--against: expected a saved record, got {reason}. Name a file that --save has written. Nothing was run."
+        ) from None
     if not isinstance(record, kind):
         got = type(record).__name__
         other = f", or write {_COMPARED_BY[got]} --against {arguments.against}" if got in _COMPARED_BY else ""
@@ -120,7 +128,9 @@ _COMPARED_BY = {
 def refused_path(option: str, expected: str, given: str, error: OSError) -> UsageError:
     """Return the error for a path that the system refuses, which names the folder if that is the reason."""
     about = "" if error.filename is None or Path(error.filename) == Path(given) else f": {error.filename}"
-    return UsageError(f"{option}: expected {expected}, got {given!r}. {error.strerror}{about}. Nothing was run.")
+    return UsageError(
+        f"{option}: expected {expected}, got {given!r}. {error.strerror}{about}. Give another path. Nothing was run."
+    )
 
 
 def finish(

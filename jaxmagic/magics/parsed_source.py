@@ -12,11 +12,15 @@ from IPython.core.error import UsageError
 from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 
+from ..records.names import truncated
 from ..records.recordings import RECORDING
 from .cell_lookup import lines_above
 from .declare import declared
 from .options.misread import meant_by
 from .repeatable import Source
+
+#: The most characters of an option's code in a message.
+_MOST_QUOTED = 60
 
 
 class Tree(ast.Module):
@@ -61,7 +65,8 @@ def parse(
         option = re.match(r"-\w\s", code)
         if is_line and option and option[0].strip() == "-h":
             raise UsageError(
-                f"%{magic} -h: expected nothing after it, got {code[2:].strip()[:60]!r}. It prints the help."
+                f"%{magic} -h: expected nothing after it, got {code[2:].strip()[:60]!r}. It prints the help. Leave "
+                "it out to run the code."
             ) from None
         if is_line and option:
             known = declared(magic).parser._option_string_actions
@@ -87,7 +92,10 @@ def parse_option(shell: InteractiveShell, magic: str, option: str, code: str | N
     try:
         tree = at_its_lines(parse(shell, magic, code, is_line=True))
     except SyntaxError as error:
-        raise UsageError(f"{option}: expected Python code, got {code!r}: {error.msg}.") from None
+        got = truncated(code, _MOST_QUOTED)
+        raise UsageError(
+            f"{option}: expected Python code, got {got!r}: {error.msg}. Write for example {option} 'y = x + 1'"
+        ) from None
     return Source(tree.body, tree.filename) if tree.body else None
 
 

@@ -116,7 +116,7 @@ def _run(
         return run_called(shell, "jaxmem", parser, line, cell, local_ns)
     below = [rest] if cell is None else [rest, *cell.splitlines()] if isinstance(cell, str) else None
     if below is None or not all(map(options.only_comment, below)):  # None where code follows a marker
-        raise UsageError("%jaxmem --before: expected no code after it. Put the code on a line of its own.")
+        raise UsageError("%jaxmem --before: expected nothing after it, got code. Put the code on a line of its own.")
     if unknown:
         raise UsageError(
             f"%jaxmem --before: expected no option that needs a run, got {' and '.join(unknown)}. "

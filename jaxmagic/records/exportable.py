@@ -110,7 +110,7 @@ class Exportable(Suggesting):
 @of_the_user
 def _refuse_change(record: Any, name: str, *value: object) -> None:
     """Refuse to set or delete an attribute of a record."""
-    write = ""
+    write = ". Keep other values in variables of your own"
     if value and name in {each.name for each in fields(record)}:
         write = f". Write dataclasses.replace(record, {name}=...) for a changed copy"
     raise FrozenInstanceError(f"{name}: {type(record).__name__} is immutable{write}")

@@ -12,17 +12,24 @@ import shutil
 import stat
 import tempfile
 from contextlib import suppress
+from difflib import get_close_matches
 from errno import EACCES, EINVAL, EISDIR, ELOOP, ENOENT
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from ..interrupts import begins, ends
+from ..terminal import printable
+from .names import listed
 
 #: The largest file that is read.
 _MOST_BYTES = 4 * 2**30
 
 #: The most characters of a file's name that are used for its temporary file, whose name is limited to 255 bytes.
 _MOST_OF_A_NAME = 50
+
+#: At most this many files of a folder are searched for one with a name like that of a missing one, and so many named.
+_MOST_SEARCHED, _MOST_NAMED = 10_000, 3
 
 _KINDS = {
     stat.S_ISCHR: "a character device",
@@ -50,6 +57,27 @@ def path_of(where: str, given: object, write: str, kind: str = "a file") -> Path
             f"{where}: expected the path of {kind}, got {type(given).__name__}. Write for example {write}"
         )
     return Path(given)
+
+
+def files_like(path: Path, suffix: str) -> str:
+    """Say which files are in the folder of one that does not exist: those with a name like it, or of its kind."""
+    try:
+        names = [each.name for each in islice(os.scandir(path.parent), _MOST_SEARCHED) if each.is_file()]
+    except OSError:
+        return f"There is no folder {printable(str(path.parent))!r}."
+    stems = sorted(each.removesuffix(suffix) for each in names if each.endswith(suffix))
+    found = [
+        f"{each}{suffix}" for each in get_close_matches(path.name.removesuffix(suffix), stems, _MOST_NAMED) or stems
+    ]
+    if not found:
+        return f"There is no such file, and none in its folder ends in {suffix}."
+    return f"There is no such file. Its folder has {printable(listed(found, _MOST_NAMED))}."
+
+
+def missing(path: Path, expected: str, suffix: str) -> FileNotFoundError:
+    """Return the error for a file that does not exist."""
+    told = f"Expected {expected}, got none. {files_like(path, suffix)} Write the path of one in place of"
+    return FileNotFoundError(ENOENT, told, str(path))
 
 
 def read(path: Path, most_bytes: int = _MOST_BYTES) -> bytes:

@@ -61,6 +61,15 @@ def offered(names: Iterable[str]) -> str:
     return listed([truncated(each, _MOST_LETTERS) for each in names], _MOST_OFFERED)
 
 
+def one_of(names: Sequence[str]) -> str:
+    """Return which names a message expects: the only one, or one of several.
+
+    >>> one_of(["parts"]), one_of(["distribution", "order"])
+    ("'parts'", "one of 'distribution', 'order'")
+    """
+    return f"{'one of ' if len(names) > 1 else ''}{', '.join(map(repr, names))}"
+
+
 def told_apart(names: Sequence[str], *details: Sequence[str]) -> list[str]:
     """Add the first detail to names that repeat, where it differs between them, then the next one.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..errors import RecordError
 from ..interrupts import interruptible, uninterrupted
-from .files import read, replacing, short
+from .files import missing, read, replacing, short
 
 #: The suffix of the files that the JAX profiler writes.
 RECORDING = ".xplane.pb"
@@ -45,10 +44,13 @@ def recordings(path: Path) -> list[RecordingFile]:
         OSError: a trace cannot be read, or `path` itself is not a regular file.
     """
     if not path.exists():
-        raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
+        raise missing(path, "a recording of JAX's profiler, or its folder", RECORDING)
     files = sorted(filter(Path.is_file, path.rglob(f"*{RECORDING}"))) if path.is_dir() else [path]
     if not files:
-        raise FileNotFoundError(ENOENT, f"no file with the suffix {RECORDING} below", str(path))
+        told = (
+            f"Expected a file that ends in {RECORDING} in a folder, got none. Name the folder of start_trace(), not"
+        )
+        raise FileNotFoundError(ENOENT, told, str(path))
     newest = max((each.parent for each in files), key=lambda folder: (folder.stat().st_mtime, folder))
     files = [each for each in files if each.parent == newest]
     return [

@@ -21,7 +21,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from ..errors import RecordError
 from ..subjects import kind_named, kinds
 from ..tracebacks import of_the_user
-from .files import path_of, read, replacing, short, target_of
+from .files import missing, path_of, read, replacing, short, target_of
 
 #: Raised by one when a field changes its meaning, so that an old program refuses a new file.
 VERSION = 2
@@ -132,6 +132,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         )
     try:
         document = json.loads(read(source, _MOST_BYTES))
+    except FileNotFoundError:
+        raise missing(source, "a file that jaxmagic.save() wrote", ".json") from None
     except (ValueError, RecursionError) as error:
         advice = "Load a file that jaxmagic.save() wrote."
         if source.name.endswith((".xplane.pb", ".xplane.pb.gz")):

@@ -32,7 +32,7 @@ def compose(record: object, style: Style, *, explain: bool = False) -> Iterator[
         return iter(record.blocks)
     found: Compose | None = of_record(type(record), "report", "REPORTS")
     if found is None:
-        raise TypeError(f"expected a record, got {type(record).__name__}")
+        raise TypeError(f"expected a record, got {type(record).__name__}. Pass what a magic with -o returns")
     return found(record, style, explain)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from ..records.exportable import Exportable
+from ..records.names import one_of
 from ..subjects import of_record
 from .table import MOMENT, Table
 
@@ -25,7 +26,8 @@ def to_frame(record: object, of: str | None = None) -> pd.DataFrame:
     tables: Mapping[str | None, Callable[[object], Table]] | None = of_record(type(record), "tables", "TABLES")
     if tables is None:
         if not isinstance(record, Exportable):
-            raise TypeError(f"to_frame(): expected a record, got {type(record).__name__}")
+            got = type(record).__name__
+            raise TypeError(f"to_frame(): expected a record, got {got}. Write for example jaxmagic.last().to_frame()")
         name = f"{type(record).__name__.lower()}s"
         _check(of, (name,))
         return _one_row(record)
@@ -35,7 +37,7 @@ def to_frame(record: object, of: str | None = None) -> pd.DataFrame:
 
 def _check(of: str | None, known: tuple[str, ...]) -> None:
     if of is not None and of not in known:
-        raise ValueError(f"of: expected one of {', '.join(map(repr, known))}, got {of!r}")
+        raise ValueError(f"of: expected {one_of(known)}, got {of!r}. Write for example to_frame({known[0]!r})")
 
 
 def _frame(table: Table) -> pd.DataFrame:

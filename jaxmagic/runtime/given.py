@@ -155,7 +155,7 @@ def check_setup(setup: object, args: Sequence[object]) -> None:
     if setup is not None and not callable(setup):
         raise TypeError(f"setup: expected a function, got {type(setup).__name__}. Write for example lambda: (x,)")
     if setup is not None and args:
-        raise TypeError("both setup and args were given. Return all positional arguments from setup.")
+        raise TypeError("setup: expected no other arguments, got both. Return all positional arguments from setup.")
 
 
 def _number(value: Any) -> float:

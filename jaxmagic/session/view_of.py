@@ -28,6 +28,6 @@ def view_of(record: object, *beside: object) -> Any:
     if not isinstance(record, Record):
         raise TypeError(
             f"explore(): expected a record, or nothing for the session's history, got {type(record).__name__}. "
-            "Magics with -o return records, and so do functions such as jaxmagic.benchmark()."
+            "Write for example explore(jaxmagic.last())."
         )
     return view_of(History.of_records([record]))

@@ -253,5 +253,5 @@ def test_options_that_say_how_to_measure_are_refused_for_records(benchmark: Benc
 
 
 def test_arguments_and_a_setup_beside_them_are_refused() -> None:
-    with pytest.raises(TypeError, match="both setup and args were given"):
+    with pytest.raises(TypeError, match="setup: expected no other arguments, got both"):
         jaxmagic.compare({"a": abs, "b": abs}, 1, setup=lambda: (2,))

@@ -152,7 +152,7 @@ def test_without_code_and_without_an_error_there_is_nothing_to_do(raising: Sessi
         ("--only sleep", "expected names of rules (recompile, "),
         (
             "--only recompil",
-            "--only: expected names of rules, got 'recompil' (did you mean recompile?). Nothing was run.",
+            "--only: expected names of rules, got 'recompil'. Write recompile. Nothing was run.",
         ),
         ("--memory 16", "expected a size with a unit"),
         ("--memory 0GiB", "expected a size of at least a byte"),

@@ -91,7 +91,9 @@ def test_help_may_be_asked_for_before_any_option_and_behind_it(
 
 def test_help_before_code_is_told(session: Any) -> None:
     error = session.run("%jaxprof -h -n 3 f(x)", fails=UsageError)
-    assert str(error) == "%jaxprof -h: expected nothing after it, got '-n 3 f(x)'. It prints the help."
+    assert str(error) == (
+        "%jaxprof -h: expected nothing after it, got '-n 3 f(x)'. It prints the help. Leave it out to run the code."
+    )
 
 
 def test_a_minus_sign_and_a_variable_are_code(session: Any) -> None:

@@ -164,11 +164,11 @@ def test_an_unknown_long_option_that_resembles_none_lists_all() -> None:
     ("text", "message"),
     [
         ("--max-time soon f(x)", "expected a time with a unit .*, got 'soon'; for example 50ms"),
-        ("--max-time", "--max-time: expected a time with a unit. Write for example --max-time 50ms"),
+        ("--max-time", "--max-time: expected a time with a unit, got nothing. Write for example --max-time 50ms"),
         ("-v 3x f(x)", "expected a variable name, got '3x'"),
         ("-v class f(x)", "expected a variable name"),
-        ("-v __builtins__ f(x)", "__builtins__ belongs to Python or IPython"),
-        ("-v Out f(x)", "Out belongs to Python or IPython"),
+        ("-v __builtins__ f(x)", "got __builtins__, which belongs to Python or IPython"),
+        ("-v Out f(x)", "got Out, which belongs to Python or IPython"),
         ("--quiet=3 f(x)", "no option --quiet"),
     ],
 )

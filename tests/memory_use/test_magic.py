@@ -261,13 +261,13 @@ def test_the_next_cell_runs_where_an_error_is_not_to_be_raised(session: Any) -> 
         ("%jaxmem -z f(x)", "no option -z"),
         (
             "%jaxmem --before f(x)",
-            "--before: expected no code after it. Put the code on",
+            "--before: expected nothing after it, got code. Put the code on",
         ),
         ("%jaxmem --before --pprof", "--before: expected no option that needs a run, got --pprof"),
         ("%jaxmem --pprof= f(x)", "--pprof: expected a file name, got ''"),
         ("%%jaxmem --pprof heap.bin\n1", "expected options only, got 'heap.bin'"),
-        ("%%jaxmem --before\nnever = 1", "--before: expected no code after it"),
-        ("if True:\n    %jaxmem --before f(x)", "--before: expected no code after it"),
+        ("%%jaxmem --before\nnever = 1", "--before: expected nothing after it, got code"),
+        ("if True:\n    %jaxmem --before f(x)", "--before: expected nothing after it, got code"),
     ],
 )
 def test_a_wrong_option_says_what_to_write(session: Any, cell: str, message: str) -> None:

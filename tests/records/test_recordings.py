@@ -19,7 +19,7 @@ def test_of_a_folder_only_regular_files_are_recordings(tmp_path: Path) -> None:
     (tmp_path / "b.xplane.pb").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "c.xplane.pb")
     for folder in (tmp_path, tmp_path / "a.xplane.pb"):
-        with pytest.raises(FileNotFoundError, match="no file with the suffix"):
+        with pytest.raises(FileNotFoundError, match="Expected a file that ends in .xplane.pb in a folder, got none"):
             jaxmagic.read_profile(folder)
     (tmp_path / "d.xplane.pb").write_bytes(b"1")
     assert recordings.recordings(tmp_path) == [recordings.RecordingFile("", b"1", tmp_path / "d.xplane.pb")]

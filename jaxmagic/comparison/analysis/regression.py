@@ -9,6 +9,7 @@ from ...benchmarking.analysis import compare_trials, first_difference, input_cha
 from ...benchmarking.record.process_noise import ProcessNoise
 from ...benchmarking.record.versus import Versus
 from ...errors import NotComparable
+from ...records.names import offered
 from ..record.comparison import Comparison
 from ..record.sweep import Point, Sweep
 
@@ -18,7 +19,7 @@ def label_by_label(old: Comparison, new: Comparison, noise: ProcessNoise | None)
     labels = [label for label in new if label in list(old)]
     if not labels:
         raise NotComparable(
-            f"No candidate is in both records: {', '.join(old)} before, {', '.join(new)} now. "
+            f"expected a candidate that is in both records, got {offered(old)} before and {offered(new)} now. "
             "Give one of them the label that it had before."
         )
     return [_compare(old, new, label, label, noise) for label in labels]
@@ -55,7 +56,8 @@ def point_by_point(old: Sweep, new: Sweep, noise: ProcessNoise | None) -> list[V
         compared += [_compare(then, now, label, f"{label} at {place}", noise) for label in both]
     if not compared:
         raise NotComparable(
-            "No candidate was measured at the same point in both sweeps. Measure one of the earlier points again."
+            "expected a candidate that was measured at the same point in both sweeps, got none. Measure one of the "
+            "earlier points again."
         )
     return compared
 

@@ -8,8 +8,8 @@ from typing import Any
 from ..record.curve import Variable
 
 
-def variable(name: str, values: Sequence[Any]) -> Variable:
-    """Make a variable with these values.
+def variable(name: str, values: Sequence[Any], write: str = "{}=[64, 256]") -> Variable:
+    """Make a variable with these values; an error says what to `write`, with the name in it.
 
     Raises:
         ValueError: there is no value, or one is repeated.
@@ -20,14 +20,16 @@ def variable(name: str, values: Sequence[Any]) -> Variable:
     ('float', 'bfloat16')
     """
     if not values:
-        raise ValueError(f"{name}: expected at least one value, got none")
+        raise ValueError(f"{name}: expected at least one value, got none. Write for example {write.format(name)}")
     labels: list[str] = []
     seen: dict[Any, int] = {}
     uses: dict[str, int] = {}
     for value in values:
         label = _label(value)
         if _is_among(value, seen):
-            raise ValueError(f"{name}: expected different values, got {label} twice")
+            raise ValueError(
+                f"{name}: expected different values, got {label} twice. Write for example {write.format(name)}"
+            )
         uses[label] = uses.get(label, 0) + 1
         labels.append(f"{label} ({uses[label]})" if uses[label] > 1 else label)  # such as lambdas
     numbers = tuple(map(_number, values))

@@ -35,8 +35,13 @@ class Moded(NamedTuple):
     like: str | None
 
 
-def in_modes(labels: Sequence[str], given: Sequence[Mode] | Mode, baseline: str | None = None) -> list[Moded]:
-    """Combine each candidate with each mode.
+def in_modes(
+    labels: Sequence[str],
+    given: Sequence[Mode] | Mode,
+    baseline: str | None = None,
+    write: str = "modes=('forward', 'grad')",
+) -> list[Moded]:
+    """Combine each candidate with each mode; an error says what to `write`.
 
     Raises:
         ValueError: a mode is unknown or repeated, or there is none, or two labels would be the same.
@@ -47,7 +52,8 @@ def in_modes(labels: Sequence[str], given: Sequence[Mode] | Mode, baseline: str 
     modes: Sequence[Any] = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
     if not modes or any(mode not in MODES or modes.count(mode) > 1 for mode in modes):
         raise ValueError(
-            f"modes: expected some of {', '.join(MODES)}, each once, got {', '.join(map(repr, modes)) or 'none'}"
+            f"modes: expected some of {', '.join(MODES)}, each once, got {', '.join(map(repr, modes)) or 'none'}. "
+            f"Write for example {write}"
         )
 
     def named(label: str, mode: Mode) -> str:
@@ -62,7 +68,8 @@ def in_modes(labels: Sequence[str], given: Sequence[Mode] | Mode, baseline: str 
     ]
     names = [each.label for each in moded]
     if len(set(names)) < len(names):
-        raise ValueError(f"two candidates would have the label {max(names, key=names.count)!r}. Rename one of them")
+        twice = max(names, key=names.count)
+        raise ValueError(f"modes: expected different labels, got {twice!r} twice. Rename one of the candidates")
     return moded
 
 

@@ -26,9 +26,9 @@ def with_modes(candidates: Sequence[Labelled], modes: Sequence[Mode], baseline: 
     """
     by_label = {each.label: each for each in candidates}
     try:
-        in_all = in_modes(list(by_label), modes, baseline)
+        in_all = in_modes(list(by_label), modes, baseline, write="--modes forward,grad")
     except ValueError as error:
-        raise UsageError(f"--{error}. Write for example --modes forward,grad") from None
+        raise UsageError(f"--{error}.") from None
     labelled = []
     for moded in in_all:
         candidate, mode = by_label[moded.of], moded.mode

@@ -36,7 +36,8 @@ def require_in_both(
     if points and not any(_is_among(each, variables) for each in points):
         first = ", ".join(f"{name}={value}" for name, value in points[0].items())
         raise UsageError(
-            f"--against {path}: expected a point of the file in --sweep, such as {first}, got none. Nothing was run."
+            f"--against {path}: expected a point of the file in --sweep, such as {first}, got none. Add "
+            "one to --sweep, or leave --against out. Nothing was run."
         )
 
 

@@ -48,7 +48,10 @@ def read_sweep(shell: InteractiveShell, texts: Sequence[str]) -> list[Varied]:
     for text in texts:
         new = _read(shell, text)
         if new.variable.name in [each.variable.name for each in varied]:
-            raise UsageError(f"--sweep: {new.variable.name} was given twice. Give all of its values in one option.")
+            raise UsageError(
+                f"--sweep: expected each variable once, got {new.variable.name} twice. Give all of its values in "
+                "one option."
+            )
         varied.append(new)
     count = math.prod(len(each.values) for each in varied)
     if count > MOST_POINTS:
@@ -78,13 +81,13 @@ def require_used(varied: Sequence[Varied], trees: Sequence[ast.AST], namespace: 
     for each in varied:
         if each.variable.name in assigned:
             raise UsageError(
-                f"--sweep: the cell assigns {each.variable.name}, which would overwrite its values. "
-                "Use another name in the cell."
+                f"--sweep: expected a variable that the cell does not assign, got {each.variable.name}, whose values "
+                "that would overwrite. Use another name in the cell."
             )
         if each.variable.name not in names:
             raise UsageError(
-                f"--sweep: the cell does not use {each.variable.name}. Use it above the first label, or in the "
-                "candidates."
+                f"--sweep: expected a variable that the cell uses, got {each.variable.name}. Use it above the first "
+                "label, or in the candidates."
             )
 
 
@@ -93,7 +96,9 @@ def _read(shell: InteractiveShell, text: str) -> Varied:
     text = truncated(text, _MOST_QUOTED)
     name = name.strip()
     if not equals or not values_text.strip():
-        raise UsageError(f"--sweep {text}: expected a variable with its values. Write for example --sweep n=64,256")
+        raise UsageError(
+            f"--sweep: expected a variable with its values, got {text!r}. Write for example --sweep n=64,256"
+        )
     try:
         name = variable_name(name)
         tree = ast.parse(values_text.strip(), mode="eval")
@@ -106,11 +111,13 @@ def _read(shell: InteractiveShell, text: str) -> Varied:
                 f"--sweep {text}: expected Python, got {got!r}. Write --sweep '{name}=range({values})'"
             ) from None
         raise UsageError(
-            f"--sweep {text}: expected a variable with Python values. Write for example --sweep n=64,256, in quotes "
-            "if there are spaces."
+            f"--sweep: expected a variable with Python values, got {text!r}. Write for example --sweep n=64,256, in "
+            "quotes if there are spaces."
         ) from None
     if any(isinstance(node, ast.BitXor) for node in ast.walk(tree)):
-        raise UsageError(f"--sweep {text}: ^ is exclusive or in Python; a power is **, as in 2**4.")
+        raise UsageError(
+            f"--sweep {text}: expected Python, got ^, which is exclusive or. Write ** for a power, as in 2**4."
+        )
     try:
         given = eval(compile(tree, "<--sweep>", "eval"), shell.user_ns)
     except NameError as error:
@@ -121,6 +128,6 @@ def _read(shell: InteractiveShell, text: str) -> Varied:
         given = (given,)
     given = tuple(itertools.islice(given, MOST_POINTS + 1))
     try:
-        return Varied(variable(name, given), tuple(given))
+        return Varied(variable(name, given, "--sweep {}=64,256"), tuple(given))
     except ValueError as error:
-        raise UsageError(f"--sweep {error}. Write for example --sweep {name}=64,256") from None
+        raise UsageError(f"--sweep {error}") from None

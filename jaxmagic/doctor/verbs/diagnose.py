@@ -108,7 +108,7 @@ def require_rules(name: str, given: Sequence[str]) -> None:
     for unknown in (each for each in given if each not in names):
         close = difflib.get_close_matches(str(unknown), names, 1)
         if close:
-            raise ValueError(f"{name}: expected names of rules, got {unknown!r} (did you mean {close[0]}?)")
+            raise ValueError(f"{name}: expected names of rules, got {unknown!r}. Write {close[0]}")
         raise ValueError(f"{name}: expected names of rules ({', '.join(names)}), got {unknown!r}")
 
 

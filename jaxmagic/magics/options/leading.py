@@ -165,7 +165,7 @@ def _in_our_words(message: str, parser: argparse.ArgumentParser) -> str:
     action = parser._option_string_actions.get(option.partition("/")[0])
     if action is not None and what == "expected one argument":
         expected, example = _EXPECTED.get(str(action.metavar), ("a positive integer", "3"))
-        return f"{option}: expected {expected}. Write for example {option} {example}"
+        return f"{option}: expected {expected}, got nothing. Write for example {option} {example}"
     return f"{option}: {what}"
 
 
@@ -213,7 +213,9 @@ def _refuse_other_file(name: str, text: str, end: int) -> None:
     rest = text[word.end() :].strip()
     if rest and is_code(rest) and not is_code(text[end:].strip()):
         ends = " or ".join((", ".join(_PPROF_ENDINGS[:-1]), _PPROF_ENDINGS[-1]))
-        raise UsageError(f"{name}: expected a file that ends in {ends}, got {word[1]!r}")
+        raise UsageError(
+            f"{name}: expected a file that ends in {ends}, got {word[1]!r}. Write for example {name}=heap.pb.gz"
+        )
 
 
 def _instead(name: str, known: Mapping[str, argparse.Action]) -> str:

@@ -18,7 +18,9 @@ def variable(text: str) -> str:
     if not text.isidentifier() or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"expected a variable name, got {text!r}; for example -v t")
     if text.startswith("__") or text in _OF_THE_SESSION:
-        raise argparse.ArgumentTypeError(f"{text} belongs to Python or IPython. Choose another name, such as -v t")
+        raise argparse.ArgumentTypeError(
+            f"expected a name of your own, got {text}, which belongs to Python or IPython; for example -v t"
+        )
     return unicodedata.normalize("NFKC", text)  # as Python does with every name
 
 
@@ -55,7 +57,7 @@ def positive_int(text: str) -> int:
 def digits(text: str) -> int:
     """Parse an option that is a number of significant digits, as the setting ``JaxMagics.digits`` takes it."""
     if not re.fullmatch(r"[1-9]", text):
-        raise argparse.ArgumentTypeError(f"expected an integer from 1 to 9, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected an integer from 1 to 9, got {text!r}; for example 3")
     return int(text)
 
 
@@ -143,5 +145,5 @@ def size_bytes(text: str) -> int:
             f"expected a size with a unit (KiB, MiB, GiB, GB), got {text!r}; for example 16GiB"
         )
     if size < 1:
-        raise argparse.ArgumentTypeError(f"expected a size of at least a byte, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a size of at least a byte, got {text!r}; for example 16GiB")
     return size

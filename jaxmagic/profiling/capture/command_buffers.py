@@ -29,7 +29,9 @@ def without_command_buffers(function: Callable[..., Any], *args: Any, **kwargs: 
         compiled: Callable[..., Any] | None = None if info is None else lowered.compile(compiler_options=_OPTIONS)
     except Exception as error:
         reason = f"{type(error).__name__}: {message_of(error)}"
-        raise NotMeasured(f"Not compiled without command buffers: {reason}") from error
+        raise NotMeasured(
+            f"Not compiled without command buffers: {reason}. Leave command_buffers=False out to profile it as it is."
+        ) from error
     if compiled is None:  # another library's, which splits its arguments in its own way
         library = type(function).__module__.partition(".")[0]
         raise NotMeasured(
@@ -40,7 +42,7 @@ def without_command_buffers(function: Callable[..., Any], *args: Any, **kwargs: 
 
     if jax.tree.structure(info) != jax.tree.structure((args, kwargs)):
         raise NotMeasured(
-            "command_buffers=False does not support static arguments. "
+            "command_buffers=False: expected a function without static arguments, got one that has some. "
             "Write profile(jax.jit(lambda x: f(x, 3)), x, command_buffers=False)."
         )
     return compiled

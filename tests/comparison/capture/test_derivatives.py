@@ -65,7 +65,7 @@ def test_outputs_are_compared_within_a_mode() -> None:
 
 
 def test_two_candidates_of_one_name_are_refused() -> None:
-    with pytest.raises(ValueError, match="two candidates would have the label 'f grad'"):
+    with pytest.raises(ValueError, match="expected different labels, got 'f grad' twice"):
         in_modes(["f", "f grad"], ["forward", "grad"])
 
 
