@@ -20,6 +20,7 @@ from . import sentences as words
 from .medians import about_medians
 from .outputs import about_outputs
 from .profile_diff import about_profiles, profile_tables
+from .rounds import about_rounds
 
 #: At most this many candidates are seen at once.
 _FEW_CANDIDATES = 6
@@ -42,7 +43,7 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
     )
     yield from (Sentence(text=words.cut(each, comparison)) for each in about_medians(comparison))
     yield from (Sentence(text=words.cut(each, comparison)) for each in about_outputs(comparison))
-    yield Sentence(text=words.cut(words.about_rounds(comparison), comparison), faint=True)
+    yield Sentence(text=words.cut(about_rounds(comparison), comparison), faint=True)
     yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(comparison)),))
     profiled = about_profiles(comparison)
     tables = [

@@ -20,6 +20,7 @@ from ..record.sweep import Point, Sweep
 from ..record.verdict import agrees, counterpart
 from . import sentences as comparison_words
 from .at_points import place
+from .rounds import budget_for_verdict_ns, lacks_rounds, rounds_needed
 
 #: An overhead below this share of the time at the last point is not reported.
 _WORTH_REPORTING = 0.01
@@ -234,15 +235,15 @@ def _too_few_rounds(sweep: Sweep) -> list[str]:
     """Say at how many points there are too few rounds for a verdict, and which budget of the sweep allows them."""
     least = FEWEST_FOR_INTERVAL if device_scaling(sweep) else 0  # points are compared by their medians
     compared = [each.comparison for each in sweep.points if each.comparison is not None]
-    lacking = [each for each in compared if comparison_words.lacks_rounds(each, least)]
+    lacking = [each for each in compared if lacks_rounds(each, least)]
     if not lacking:
         return []
     rounds = [len(each.again.samples_ns) for each in lacking]
     were = units.count(rounds[0], "round") if min(rounds) == max(rounds) else f"{min(rounds)} to {max(rounds)} rounds"
-    needed = max(max(comparison_words.rounds_needed(each), least) for each in lacking)
+    needed = max(max(rounds_needed(each), least) for each in lacking)
     at = f"{len(lacking)} of {units.count(len(sweep.points), 'point')}"
     sentence = f"Too few rounds for a verdict at {at}: {were}, where it needs {needed}"
-    budgets_ns = [comparison_words.budget_for_verdict_ns(each, least) for each in lacking]
+    budgets_ns = [budget_for_verdict_ns(each, least) for each in lacking]
     known_ns = [each for each in budgets_ns if each is not None]
     if len(known_ns) < len(budgets_ns):
         return [f"{sentence}."]

@@ -110,7 +110,7 @@ def test_a_sweep_beside_an_earlier_one_has_at_most_fourteen_lines(session: Any, 
     for option, short in (("", True), ("--all", False)):
         session.run(f"%%jaxcompare {option} -r 5 --check none --sweep n=4,8,16 --against '{path}'\n{cell}")
         above = session.published[-2]["text/plain"].splitlines()
-        assert above[0].startswith("Compared with ")
+        assert above[0].startswith("Compared with")
         assert (len([*above, *session.report.splitlines()]) <= 14) == short
         assert any("more sentences about the earlier record" in each for each in above) == short
         assert any("one at n=4" in each for each in above)

@@ -18,7 +18,7 @@ from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.record.curve import Growth, Variable
 from jaxmagic.comparison.record.sweep import Failure, Point, Sweep
 from jaxmagic.comparison.report import sweep_sentences as sweep_words
-from jaxmagic.comparison.report.sentences import budget_for_verdict_ns
+from jaxmagic.comparison.report.rounds import budget_for_verdict_ns
 from jaxmagic.comparison.report.sweep import _points
 from jaxmagic.magics.options import duration_ns
 from jaxmagic.report.blocks import Excerpt, Table
