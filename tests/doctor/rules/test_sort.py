@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from gathered_evidence import evidence_of
+from shells import Session
 
 import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
@@ -217,6 +218,17 @@ def test_sort_of_a_keyword_argument_after_arithmetic_is_found() -> None:
 
     (found,) = found_in(trained, values(3), rows())
     assert (found.found.facts["array"], found.applies_to) == ("table", "scores")
+
+
+@pytest.mark.parametrize("other", ["", "larger = jax.jit(lambda w, data: w + data.max())"])
+def test_a_lambda_of_an_earlier_cell_is_found_by_its_variable(session: Session, other: str) -> None:
+    session.run(
+        "import jax, jax.numpy as jnp\nw = jnp.ones(8)\ndata = jax.random.normal(jax.random.key(0), (50, 1000))"
+    )
+    session.run(f"{other}\ns = jax.jit(lambda w, data: w + jnp.sort(data)[:, ::100].mean())")
+    (found,) = session.run("%%jaxdoctor -o --only sort\nfor _ in range(5):\n    w = s(w, data)").findings
+    assert found.found.kind == "doctor.repeated_sort"
+    assert found.found.facts["array"] == "data"
 
 
 def _everything(x: jax.Array) -> jax.Array:

@@ -12,7 +12,7 @@ from ...record.evidence import Evidence
 from ...record.program import Program
 from ..host.dependencies import derived_from, names_read, targets_of
 from ..host.host_time import names_of_program
-from ..host.syntax import arguments_at, around, assigned, function_around, loop_around, own_nodes, site_of
+from ..host.syntax import arguments_at, around, assigned, called_as, function_around, loop_around, own_nodes, site_of
 from ..rewriting.bucket_sizes import shapes_of, varying_axis
 from ..rewriting.syntax import last_name
 from .recompilations import Group, programs_of
@@ -61,8 +61,9 @@ def growth(group: Group, evidence: Evidence) -> Growth | None:
         return None
     programs = programs_of(group, evidence)
     site = site_of(group.function, programs, evidence)
-    expression = None if site is None else _passed(site, group.function, programs, name)
-    returned = site is not None and expression is not None and _is_carried(site, group.function, expression)
+    called = called_as(group.function, programs, evidence)
+    expression = None if site is None else _passed(site, called, programs, name)
+    returned = site is not None and expression is not None and _is_carried(site, called, expression)
     if not returned and not (site is not None and expression is not None and _is_lengthened(site, expression)):
         known = site is not None and expression is not None and isinstance(around(site)[-1], ast.Assign)
         returned = not known and _returns_next(programs, name)

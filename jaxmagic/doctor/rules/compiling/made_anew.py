@@ -12,7 +12,7 @@ from ....records.cell_names import text_of
 from ...record.evidence import Evidence
 from ...record.program import Program
 from ..host.functions.functions_run import functions_at, functions_run
-from ..host.syntax import Function, own_nodes
+from ..host.syntax import Function, called_as, own_nodes
 from ..rewriting.changing_values import Kept, changed_only, values_kept
 from ..rewriting.hoisting import Made, find_making, makings_alone
 from ..rewriting.made_once import is_made_once, making_called
@@ -79,9 +79,11 @@ def new_arguments(group: Group, evidence: Evidence) -> NewArguments:
     place = file_of(group.location, evidence)
     if not names:
         return NewArguments()
-    sites = [each.called_at for each in programs_of(group, evidence) if each.called_at is not None]
+    programs = programs_of(group, evidence)
+    sites = [each.called_at for each in programs if each.called_at is not None]
     function = None if place is None else Frame(function=group.function, file=place[0], line=place[1])
-    made = None if function is None else find_new_object(names[0], function, sites)
+    called = called_as(group.function, programs, evidence)
+    made = None if function is None else find_new_object(names[0], function, called, sites)
     first = [each.cause for each in in_first_run(group, evidence)]
     return NewArguments(names, made, any(each.new_objects and each.remedy is None for each in first))
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ....records.call_stack import Frame
 from ...record.evidence import Evidence
 from ...record.program import Program
-from ..host.syntax import arguments_of, calls_of, tree_of
+from ..host.syntax import arguments_of, called_as, calls_of, tree_of
 from ..rewriting.syntax import with_imports
 from .recompilations import Group, only_argument, programs_of
 
@@ -61,7 +61,7 @@ def one_type(group: Group, evidence: Evidence) -> OneType | None:
         for each in programs
     }
     same = len(results) == 1 and None not in results
-    code = _code(argument, conversion, group.function, programs) if same else None
+    code = _code(argument, conversion, called_as(group.function, programs, evidence), programs) if same else None
     return OneType(conversion.format(argument), same, code, _exact([each for each in kinds if each is not None]))
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ....records.note import Note, note
 from ...record.evidence import Evidence
-from ..host.syntax import arguments_at, function_around, own_nodes, site_of
+from ..host.syntax import arguments_at, called_as, function_around, own_nodes, site_of
 from ..rewriting import syntax
 from ..rewriting.bucket_sizes import Buckets, buckets, powers_of_two, sizes_along
 from .recompilations import Group, counts, function_of, programs_of
@@ -178,7 +178,8 @@ def padding_code(group: Group, padding: Padding, evidence: Evidence) -> str | No
     """Return code that pads what the call passes; by the names of the parameters if that is not known."""
     programs = programs_of(group, evidence)
     site = site_of(group.function, programs, evidence)
-    passed = {} if site is None or not programs else arguments_at(site, group.function, programs[0].arguments)
+    called = called_as(group.function, programs, evidence)
+    passed = {} if site is None or not programs else arguments_at(site, called, programs[0].arguments)
     padded = [argument for each in padding.sizes for argument in each]
     made = {each: passed[each] for each in padded if not isinstance(passed.get(each), ast.Name | None)}
     taken = set() if site is None else _names_in(syntax.tree_of(site.file))
@@ -191,11 +192,8 @@ def padding_code(group: Group, padding: Padding, evidence: Evidence) -> str | No
     if group.eager or not all(map(str.isidentifier, names.values())):
         return None
     begin = [
-        *(
-            f"{names[each]} = np.asarray({ast.unparse(node)})  # pass this to {group.function}"
-            for each, node in made.items()
-        ),
-        *(_about_unknown(names[each], each, group.function) for each in unknown),
+        *(f"{names[each]} = np.asarray({ast.unparse(node)})  # pass this to {called}" for each, node in made.items()),
+        *(_about_unknown(names[each], each, called) for each in unknown),
     ]
     own |= {*names.values()}
     numbers = tuple(next(each for each in choices if each not in own) for choices in _NUMBERS)

@@ -25,7 +25,7 @@ from .functions.given_objects import gives_an_object, modules_given
 from .functions.varying_static import varying_static
 from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named, shapes_of
 from .independence import independent_calls, mapped_axes
-from .syntax import around, comprehension_around, loop_around, site_of, tree_of, written_as
+from .syntax import around, called_as, comprehension_around, loop_around, site_of, tree_of, written_as
 
 #: Fewer calls per run are no finding.
 _MANY = 10
@@ -129,11 +129,12 @@ def _advice(
         return _Advice(note("doctor.dispatch_bound_static", function=function, arguments=names, alike=alike), None)
     if not alike:
         return _Advice(note("doctor.dispatch_bound_varying", function=function), None)
-    around_it = None if line is None else calling_loop(line, function, evidence)
+    name = called_as(function, programs, evidence)
+    around_it = None if line is None else calling_loop(line, name, evidence)
     if line is None or around_it is None:
         return _Advice(note("doctor.dispatch_bound_unknown", function=function), None)
-    modules, written_so = modules_given(line, evidence, programs), written_as(function, programs, line)
-    independent = independent_calls(line, function, evidence)
+    modules, written_so = modules_given(line, evidence, programs), written_as(name, line)
+    independent = independent_calls(line, name, evidence)
     chosen = chosen_by_values(around_it.line, around_it.called)
     if chosen and (around_it.end != "count" or independent is None):
         jit = "jax.jit" if modules is None else modules.jit
@@ -156,13 +157,13 @@ def _advice(
         remedy = note(
             "doctor.dispatch_bound_vmap",
             function=written_so,
-            axes=mapped_axes(line, function, independent.loops),
+            axes=mapped_axes(line, name, independent.loops),
             jit="jax.jit" if modules is None else modules.jit,
             within="" if within is None else replace(line, line=within.lineno).location,
             counts=int(within is not None and end_of(within) == "count"),
             caller=independent.caller,
         )
-        return _Advice(remedy, _mapped(line, function) if modules is None else None)
+        return _Advice(remedy, _mapped(line, name) if modules is None else None)
     is_static = any(each.function == function and each.names for each in evidence.static)
     code = None if is_static or modules is not None else scanned_loop(line)
     at, called, loop = around_it.line, around_it.called, around_it.loop
@@ -198,7 +199,7 @@ def _takes_little(call: Dispatch, line: Frame | None, programs: Sequence[Program
     sizes = [each.executable.argument_bytes for each in programs]
     if all(size is not None and size <= _SMALL_BYTES for size in sizes):
         return True
-    return call.puts <= call.count * numbers_given(call.name, line, evidence)
+    return call.puts <= call.count * numbers_given(called_as(call.name, programs, evidence), line, evidence)
 
 
 def _mapped(line: Frame, function: str) -> str | None:

@@ -15,7 +15,17 @@ from ..rewriting.syntax import last_name, parameters
 from ..rule import device_time, is_worth_it, source_at
 from .functions.inputs_inside import inputs_inside
 from .host_time import SEVERAL, jitted_calls, programs_named
-from .syntax import arguments_at, around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
+from .syntax import (
+    arguments_at,
+    around,
+    assigned,
+    called_as,
+    calls_of,
+    function_around,
+    is_comprehended,
+    loop_around,
+    site_of,
+)
 
 #: Instructions whose results do not only depend on their operands, or that do more than compute them.
 _IMPURE = frozenset({"custom-call", "rng", "infeed", "outfeed", "recv", "send", "after-all", "while", "conditional"})
@@ -33,10 +43,11 @@ def repeated_sorts(program: Program, module: HloModule, evidence: Evidence, rule
     call = next((each for each in calls if each.name == program.function and each.count >= SEVERAL), None)
     if call is None or len(programs_named(call.name, evidence)) != 1:
         return
-    site = site_of(call.name, [program], evidence) or _mapped(call.name, program, evidence)
-    if site is None or not _repeats(site, call.name):
+    called = called_as(call.name, [program], evidence)
+    site = site_of(call.name, [program], evidence) or _mapped(called, program, evidence)
+    if site is None or not _repeats(site, called):
         return
-    same = _unchanged(site, call.name, program, evidence)
+    same = _unchanged(site, called, program, evidence)
     by_argument: dict[str, list[HloInstruction]] = {}
     for number in module.computations.get(module.entry_computation_id, ()):
         if module.instructions[number].opcode == "sort":

@@ -23,6 +23,7 @@ from .syntax import (
     arguments_at,
     around,
     assigned,
+    called_as,
     calls_of,
     comprehension_around,
     function_around,
@@ -56,8 +57,8 @@ def same_results(evidence: Evidence, rule: str) -> Iterator[RuleFinding]:
         named = programs_named(call.name, evidence)
         if call.count < _SEVERAL * runs or len(named) != 1 or not _is_pure(named[0]):
             continue
-        site = site_of(call.name, named, evidence)
-        same = () if not _takes_arguments(named[0]) else _same_arguments(site, call.name, named[0], evidence)
+        site, called = site_of(call.name, named, evidence), called_as(call.name, named, evidence)
+        same = () if not _takes_arguments(named[0]) else _same_arguments(site, called, named[0], evidence)
         if same is None:
             continue
         scale = min(1.0, evidence.run_ns * runs / max(evidence.profile.recorded_ns or 1, 1))
@@ -187,7 +188,7 @@ def _finding(
         cost_ns=cost_ns,
         basis="estimated",
         remedy=remedy,
-        code=None if site is None else _code(site, call.name, bool(same)),
+        code=None if site is None else _code(site, called_as(call.name, [program], evidence), bool(same)),
         applies_to=call.name,
     )
 

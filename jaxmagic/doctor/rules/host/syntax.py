@@ -82,12 +82,10 @@ def calls_of(name: str, node: ast.AST, line: Frame) -> list[ast.Call]:
     """Return the calls of a jitted function inside a node.
 
     The function may have another name where it is called: that of its jitted form, as in
-    ``forward = jax.jit(lambda x: x)`` or ``step = jax.jit(jax.grad(loss))``, in the file of the line, or in
-    another cell. Of several lambdas, it is unknown which one it is.
+    ``step = jax.jit(jax.grad(loss))``, in the file of the line, or in another cell. For a lambda, :func:`called_as`
+    tells the name.
     """
-    files = [line.file] if name == "<lambda>" else cells_with(line.file)
-    others = {each for file in files for each in _names_of_jitted(name, syntax.tree_of(file))}
-    names = {name} if name == "<lambda>" and len(others) > 1 else {name, *others}
+    names = {name, *(each for file in cells_with(line.file) for each in _names_of_jitted(name, syntax.tree_of(file)))}
     calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
     return [each for each in calls if syntax.last_name(each.func) in names]
 
@@ -97,9 +95,7 @@ def _names_of_jitted(name: str, tree: ast.Module | None) -> Iterator[str]:
     for node in ast.walk(tree) if tree is not None else ():
         match node:
             case ast.Assign(targets=targets, value=ast.Call(func=jit, args=[jitted, *_])) if syntax.is_jit(jit):
-                function = syntax.untransformed(jitted)
-                own = "<lambda>" if isinstance(function, ast.Lambda) else syntax.last_name(function)
-                if own == name:
+                if syntax.last_name(syntax.untransformed(jitted)) == name:
                     yield from filter(None, map(syntax.last_name, targets))
 
 
@@ -132,7 +128,7 @@ def site_of(name: str, programs: Sequence[Program], evidence: Evidence) -> Frame
         evidence: the line is known from where they were traced, or else from the functions in which the host was
             sampled or which ran them first.
     """
-    written = _variable_of(programs) if name == "<lambda>" else name
+    written = called_as(name, programs, evidence)
     sites = {_traced_at(each, evidence) for each in programs}
     if len(sites) == 1 and (site := sites.pop()) is not None:
         near = {site, *_calls_near(site, written)}
@@ -143,33 +139,46 @@ def site_of(name: str, programs: Sequence[Program], evidence: Evidence) -> Frame
     return near.pop() if len(near) == 1 else None
 
 
-def written_as(name: str, programs: Sequence[Program], line: Frame) -> str:
+def written_as(name: str, line: Frame) -> str:
     """Return how a line writes a jitted function that it calls, such as ``"self.step"``; its name if unknown."""
-    variable = _variable_of(programs) if name == "<lambda>" else name
-    calls = [each for node in around(line)[-1:] for each in calls_of(variable, node, line)]
+    calls = [each for node in around(line)[-1:] for each in calls_of(name, node, line)]
     functions = {ast.unparse(each.func) for each in calls if not isinstance(each.func, ast.Call)}
     return functions.pop() if len(functions) == 1 else name
 
 
-def _variable_of(programs: Sequence[Program]) -> str:
-    """Return the only variable that has a jitted lambda, which its line tells from others; its name if unknown."""
-    locations = {each.location for each in programs if each.location is not None}
-    if len(locations) != 1:
-        return "<lambda>"
-    place, _, number = locations.pop().rpartition(":")
+def called_as(name: str, programs: Sequence[Program], evidence: Evidence) -> str:
+    """Return the variable or attribute by which a jitted function is called; its own name if that is unknown.
+
+    It is the only one that the calling function, or else the code, has for it. Of several functions with one name, as
+    lambdas have, it is unknown which one is called.
+
+    Args:
+        name: the name of the function.
+        programs: its programs, which tell where it is defined.
+        evidence: the jitted functions that the code names.
+    """
+    places = {each.location or each.transformed_at for each in programs} - {None}
+    if len(places) != 1:
+        return name
+    callers = [each.caller.jitted for each in programs if each.caller is not None]
+    for jitted in (*callers, evidence.jitted):
+        names = {each.name.rpartition(".")[2] for each in jitted if each.location in places}
+        if names:
+            return name if name in names or len(names) > 1 else names.pop()
+    names = set(_names_of_lambda(places.pop())) if name == "<lambda>" else set()
+    return names.pop() if len(names) == 1 else name
+
+
+def _names_of_lambda(location: str | None) -> Iterator[str]:
+    """Yield the variables and attributes to which the lambda at a location is assigned, jitted."""
+    place, _, number = (location or "").rpartition(":")
     files = [each for each in (place, *linecache.cache) if place in (each, known_as(each))]
-    trees = (tree for file in dict.fromkeys(files) if (tree := syntax.tree_of(file)) is not None)
-    names = {name for tree in trees for name in _names_of_lambda(int(number), tree)} if number.isdigit() else set()
-    return names.pop() if len(names) == 1 else "<lambda>"
-
-
-def _names_of_lambda(line: int, tree: ast.Module) -> Iterator[str]:
-    """Yield the variables and attributes to which a lambda at a line is assigned, jitted."""
-    for node in ast.walk(tree):
+    trees = [tree for each in dict.fromkeys(files) if (tree := syntax.tree_of(each)) is not None]
+    for node in ast.walk(ast.Module([each for tree in trees for each in tree.body], [])):
         match node:
             case ast.Assign(targets=targets, value=ast.Call(func=jit, args=[jitted, *_])) if syntax.is_jit(jit):
                 function = syntax.untransformed(jitted)
-                if isinstance(function, ast.Lambda) and function.lineno == line:
+                if isinstance(function, ast.Lambda) and str(function.lineno) == number:
                     yield from filter(None, map(syntax.last_name, targets))
 
 

@@ -23,7 +23,7 @@ from .functions.used_in_loop import used_otherwise
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
 from .numbers.converted_lists import lists_converted
 from .numbers.many_numbers import MANY_NUMBERS, many_numbers
-from .syntax import around, assigned, calls_of, function_around, is_comprehended, loop_around, site_of
+from .syntax import around, assigned, called_as, calls_of, function_around, is_comprehended, loop_around, site_of
 
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20
@@ -84,7 +84,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     for call in jitted_calls(evidence, time.use):
         if call.count < SEVERAL or call.puts < call.count:
             continue
-        for given in _given(call, evidence):
+        called = called_as(call.name, programs_named(call.name, evidence), evidence)
+        for given in _given(call, called, evidence):
             host_bytes = given.moved_bytes * (2 if given.converted else 1)
             cost_ns = min(_copying_ns(call, host_bytes) * time.scale, time.late_ns) * given.again
             if (given.moved_bytes < _LEAST_BYTES and given.sources is None) or not matters(cost_ns, evidence):
@@ -97,7 +98,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                 found=note(
                     "doctor.transfer",
                     names=", ".join(f"{each}{items}" for each in given.names),
-                    function=call.name,
+                    function=called,
                     count=call.count,
                     size_bytes=given.moved_bytes,
                     converted=given.converted,
@@ -139,18 +140,19 @@ def _copying_ns(call: Dispatch, moved_bytes: int) -> float:
     return max(call.pending_ns - call.count * _WAKES_NS, 0) + inside_ns + call.put_ns
 
 
-def _given(call: Dispatch, evidence: Evidence) -> Iterator[_Given]:
+def _given(call: Dispatch, called: str, evidence: Evidence) -> Iterator[_Given]:
     """Yield the NumPy arrays that a line in a loop gives to a function again and again."""
-    line = site_of(call.name, programs_named(call.name, evidence), evidence)
-    if line is None or not (loop_around(line) or is_comprehended(line, call.name)):
+    programs = programs_named(call.name, evidence)
+    line = site_of(call.name, programs, evidence)
+    if line is None or not (loop_around(line) or is_comprehended(line, called)):
         return
-    nodes = calls_of(call.name, around(line)[-1], line)
+    nodes = calls_of(called, around(line)[-1], line)
     given = [each for node in nodes for each in (*node.args, *(word.value for word in node.keywords))]
     scope = function_around(line) or around(line)[0]
     changed = assigned(scope) | changed_in_place(scope)
     shapes = {
         each.shape.partition("[")[2]
-        for program in programs_named(call.name, evidence)
+        for program in programs
         if program.module is not None
         for each in program.module.inputs
     }
@@ -166,7 +168,7 @@ def _given(call: Dispatch, evidence: Evidence) -> Iterator[_Given]:
     if whole:
         moved_bytes = call.count * sum(each.size_bytes for each in whole.values())
         names = [name for name, each in arrays.items() if each.path in whole]
-        otherwise = used_otherwise(names, call.name, line)
+        otherwise = used_otherwise(names, called, line)
         converted = _converted(whole.values(), evidence)
         yield _Given(line, list(whole), moved_bytes, converted=converted, otherwise=otherwise)
         return

@@ -34,12 +34,13 @@ class NewObject(NamedTuple):
     optimizer: str | None
 
 
-def find_new_object(path: str, function: Frame, sites: Sequence[Frame]) -> NewObject | None:
+def find_new_object(path: str, function: Frame, called: str, sites: Sequence[Frame]) -> NewObject | None:
     """Find where an object is made; ``None`` if there is not exactly one place.
 
     Args:
         path: the object within the arguments of a jitted function, such as ``"state.tx"``.
         function: the name of the function, with its first line.
+        called: the name by which it is called.
         sites: the lines that call it.
     """
     argument, *fields = re.findall(r"\w+", path)
@@ -47,7 +48,7 @@ def find_new_object(path: str, function: Frame, sites: Sequence[Frame]) -> NewOb
     for site in dict.fromkeys(sites):
         tree = syntax.tree_of(site.file)
         scope = function_around(site) or tree
-        given = [_given(argument, each, function.function, site) for each, _ in functions_at(function)]
+        given = [_given(argument, each, called, site) for each, _ in functions_at(function)]
         made = None if scope is None or len(given) != 1 else _made(given[0], fields, scope)
         if made is None:
             return None

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from shells import Session
 
 import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
@@ -57,6 +58,17 @@ def test_types_of_python_numbers_are_told_and_one_of_them_holds_all() -> None:
     assert str(finding.remedy).startswith("Pass float(k) in every call.")
     assert finding.code == "scaled(X, float(k))"
     assert programs(finding.code, values) == 1
+
+
+@pytest.mark.parametrize("other", ["", "other = jax.jit(lambda x, k: x - k)"])
+def test_the_calls_of_a_lambda_of_an_earlier_cell_are_written(session: Session, other: str) -> None:
+    session.run("import jax, jax.numpy as jnp\nx = jnp.ones(60)")
+    session.run(f"{other}\ntimes = jax.jit(lambda x, k: jnp.sin(x) * k)")
+    also = "y = other(x, 1)\n" if other else ""
+    (found,) = session.run(
+        f"%%jaxdoctor -o --only recompile\n{also}for k in [1, 2.0, True]:\n    y = times(x, k)"
+    ).findings
+    assert found.code == "times(x, float(k))"
 
 
 def test_numbers_and_arrays_become_arrays() -> None:

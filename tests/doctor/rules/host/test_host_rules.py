@@ -390,6 +390,39 @@ class TestTransfer:
 
         assert diagnosed(train, DOUBLE)["transfer"].code == "data = jax.device_put(data)"
 
+    @pytest.mark.parametrize(
+        ("jitted", "loop"),
+        [
+            ("total = jax.jit(lambda x: x.sum())", "for _ in range(10):\n    out = total(x)"),
+            (
+                "largest = jax.jit(lambda x: x.max())\ntotal = jax.jit(lambda x: x.sum())",
+                "out = [total(x) for _ in range(10)]",
+            ),
+            (
+                "def sums():\n    return jax.jit(lambda x: x.sum())\ntotal = sums()",
+                "for _ in range(10): out = total(x)",
+            ),
+            (
+                "def sums():\n    def summed(x):\n        return x.sum()\n    return jax.jit(summed)\ntotal = sums()",
+                "for _ in range(10):\n    out = total(x)",
+            ),
+        ],
+    )
+    def test_what_an_earlier_cell_jitted_is_found_by_its_variable(
+        self, session: Session, jitted: str, loop: str
+    ) -> None:
+        session.run("import jax, numpy as np\nx = np.ones((1024, 1024))")
+        session.run(jitted)
+        (found,) = session.run(f"%%jaxdoctor -o --only transfer\n{loop}").findings
+        assert found.code == "x = jax.device_put(x)"
+        assert str(found.found).startswith("Each of 10 calls of total copies x to the device: ")
+
+    def test_which_of_two_lambdas_copied_is_unknown(self, session: Session) -> None:
+        session.run("import jax, numpy as np\nx = np.ones((1024, 1024))")
+        session.run("first = jax.jit(lambda x: x[0])\nlast = jax.jit(lambda x: x[-1])")
+        cell = "%%jaxdoctor -o --only transfer\nfor _ in range(10):\n    out = first(x), last(x)"
+        assert not session.run(cell).findings
+
 
 @pytest.mark.parametrize(
     ("function", "args"),

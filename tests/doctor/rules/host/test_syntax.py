@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 import linecache
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jaxmagic.doctor.record.evidence import Evidence
-from jaxmagic.doctor.record.program import Program
-from jaxmagic.doctor.rules.host.syntax import around, calls_of, site_of, written_as
+from jaxmagic.doctor.record.jitted_names import JittedName
+from jaxmagic.doctor.record.program import Caller, Program
+from jaxmagic.doctor.rules.host.syntax import around, called_as, calls_of, site_of, written_as
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.cell_names import add_naming, remove_naming
 
@@ -28,7 +31,6 @@ y = forward(fast(x), self.update(step(x)), other(x), slopes(x))
 @pytest.mark.parametrize(
     ("name", "calls"),
     [
-        ("<lambda>", ["forward"]),
         ("step", ["fast", "step"]),
         ("update", ["self.update"]),
         ("forward", ["forward"]),
@@ -44,11 +46,52 @@ def test_a_call_by_the_name_of_the_jitted_form_is_one_of_the_function(
     assert sorted(ast.unparse(each.func) for each in calls_of(name, around(line)[-1], line)) == calls
 
 
-def test_of_several_lambdas_it_is_unknown_which_one_is_called(tmp_path: Path) -> None:
+@pytest.fixture
+def lambda_at(executable: Any) -> Callable[..., Program]:
+    def make(location: str | None, *names: str) -> Program:
+        jitted = tuple(JittedName(name=each, function="<lambda>", location=location or "") for each in names)
+        caller = Caller(jitted=jitted, arrays=()) if names else None
+        return Program(executable=executable(), module=None, function="<lambda>", location=location, caller=caller)
+
+    return make
+
+
+def test_a_jitted_lambda_is_called_by_its_only_variable(
+    tmp_path: Path, timing: Any, lambda_at: Callable[..., Program]
+) -> None:
     file = tmp_path / "program.py"
-    file.write_text("forward = jax.jit(lambda x: x)\nbackward = jax.jit(lambda x: -x)\ny = forward(backward(x))\n")
-    line = Frame(function="<module>", file=str(file), line=3)
-    assert calls_of("<lambda>", around(line)[-1], line) == []
+    file.write_text("forward = jax.jit(lambda x: x)\nbackward = jax.jit(lambda x: -x)\n")
+    none = Evidence(code=None, first=timing(), observed=timing())
+    first, second = f"{file}:1", f"{file}:2"
+    jitted = (
+        JittedName(name="fast", function="<lambda>", location=first),
+        JittedName(name="other", function="<lambda>", location="cell 1:1"),
+    )
+    named = replace(none, jitted=jitted)
+
+    def called(*programs: Program, evidence: Evidence = none) -> str:
+        return called_as("<lambda>", programs, evidence)
+
+    assert called(lambda_at(first)) == "forward"
+    assert called(lambda_at(second), lambda_at(second)) == "backward"
+    assert called(lambda_at(first), lambda_at(second)) == "<lambda>"
+    assert called(lambda_at(None)) == called(lambda_at(f"{file}:3")) == "<lambda>"
+    assert called(lambda_at(first), evidence=named) == "fast"
+    assert called(lambda_at(second), evidence=named) == "backward"
+    assert called(lambda_at(first, "self.step"), evidence=named) == "step"
+    assert called(lambda_at(first, "self.step", "step")) == "step"
+    assert called(lambda_at(first, "self.step", "f")) == "<lambda>"
+
+
+def test_a_function_of_a_factory_is_called_by_its_variable_unless_it_has_its_own_name(
+    timing: Any, executable: Any
+) -> None:
+    program = Program(executable=executable(), module=None, function="step", location="cell 1:2")
+    variables = [JittedName(name=each, function="step", location="cell 1:2") for each in ("train", "step")]
+    evidence = Evidence(code=None, first=timing(), observed=timing())
+    assert called_as("step", [program], evidence) == "step"
+    assert called_as("step", [program], replace(evidence, jitted=(variables[0],))) == "train"
+    assert called_as("step", [program], replace(evidence, jitted=tuple(variables))) == "step"
 
 
 def test_the_line_of_a_lambda_tells_which_of_several_it_is(tmp_path: Path, executable: Any, timing: Any) -> None:
@@ -63,7 +106,7 @@ def test_the_line_of_a_lambda_tells_which_of_several_it_is(tmp_path: Path, execu
     site = site_of("<lambda>", [program], evidence)
     assert site is not None
     assert site.line == 5
-    assert written_as("<lambda>", [program], site) == "backward"
+    assert written_as(called_as("<lambda>", [program], evidence), site) == "backward"
 
 
 @pytest.mark.parametrize(("call", "written"), [("step(x)", "step"), ("self.fast(x)", "self.fast"), ("f(x)", "_f")])
@@ -71,7 +114,7 @@ def test_a_function_has_the_name_that_its_call_has(tmp_path: Path, call: str, wr
     file = tmp_path / "program.py"
     file.write_text(f"self.fast = jax.jit(self._f)\ny = {call}\n")
     line = Frame(function="<module>", file=str(file), line=2)
-    assert written_as("step" if written == "step" else "_f", [], line) == written
+    assert written_as("step" if written == "step" else "_f", line) == written
 
 
 @pytest.mark.parametrize(
@@ -97,8 +140,8 @@ def test_a_line_in_a_loop_is_where_a_function_is_called(
 
 def test_the_jitted_form_may_be_made_in_another_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = {
-        "1": "grads = jax.jit(jax.grad(loss))\nlambdas = jax.jit(lambda x: x)\n",
-        "2": "y = grads(x) + lambdas(x)\n",
+        "1": "grads = jax.jit(jax.grad(loss))\n",
+        "2": "y = grads(x)\n",
     }
     files = {number: f"<ipython-input-{number}>" for number in cells}
     for number, file in files.items():
@@ -113,6 +156,5 @@ def test_the_jitted_form_may_be_made_in_another_cell(monkeypatch: pytest.MonkeyP
     add_naming(naming)
     try:
         assert found("loss") == ["grads"]
-        assert found("<lambda>") == []
     finally:
         remove_naming(naming)

@@ -19,7 +19,7 @@ def made(tmp_path: Path, body: str, path: str) -> NewObject | None:
     file.write_text(BEGIN + "def fit(lr):\n" + "".join(f"    {each}\n" for each in lines))
     first = BEGIN.count("\n") + 1
     site = Frame(function="fit", file=str(file), line=first + len(lines))
-    found = find_new_object(path, Frame(function="step", file=str(file), line=5), [site])
+    found = find_new_object(path, Frame(function="step", file=str(file), line=5), "step", [site])
     return None if found is None else found._replace(file="", line=found.line - first)
 
 

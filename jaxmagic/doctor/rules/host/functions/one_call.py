@@ -7,8 +7,8 @@ import ast
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence
 from ...rewriting.loops.scanned_loop import scanned_loop
-from ..host_time import programs_named, shapes_of
-from ..syntax import loop_around, site_of
+from ..host_time import names_of_program, shapes_of
+from ..syntax import called_as, loop_around, site_of
 from .given_objects import modules_given
 
 
@@ -27,12 +27,13 @@ def one_call_around(line: Frame, evidence: Evidence) -> str | None:
             pass
         case _:
             return None
-    programs = programs_named(called, evidence)
+    own = [each for each in evidence.programs or () if not each.eager]
+    programs = [each for each in own if called in (*names_of_program(each), called_as(each.name, [each], evidence))]
     site = site_of(called, programs, evidence)
     if site is None or site.file != line.file or not first.lineno <= site.line <= (first.end_lineno or 0):
         return None
     kinds = {(each.location, shapes_of(each)) for each in programs}
-    is_static = any(each.function == called and each.names for each in evidence.static)
+    is_static = any(each.names for each in evidence.static if each.function in {one.function for one in programs})
     if len(kinds) > 1 or is_static or modules_given(site, evidence, programs) is not None:
         return None
     return scanned_loop(site)

@@ -9,7 +9,7 @@ from .....records.call_stack import Frame
 from ....record.evidence import Evidence
 from ....record.program import Program
 from ...rewriting.syntax import loaded
-from ..syntax import Comprehension, arguments_at, around, assigned, loop_around
+from ..syntax import Comprehension, arguments_at, around, assigned, called_as, loop_around
 
 
 def varying_static(
@@ -40,5 +40,5 @@ def varying_static(
     loop = loop_around(line)
     inner = (each for node in around(line)[-1:] for each in ast.walk(node) if isinstance(each, Comprehension))
     changed = {name for each in (*([loop] if loop else []), *inner) for name in assigned(each)}
-    passed = arguments_at(line, function, programs[0].arguments)
+    passed = arguments_at(line, called_as(function, programs, evidence), programs[0].arguments)
     return tuple(each for each in declared if each in passed and loaded([passed[each]]) & changed)

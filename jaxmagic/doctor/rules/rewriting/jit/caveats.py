@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from .....records.call_stack import Frame
 from ....record.evidence import Evidence, HostWait
 from ...host.decisions import decides
-from ...host.syntax import Function, Loop, calls_of, own_nodes
+from ...host.syntax import Function, Loop, called_as, calls_of, own_nodes
 from ..changing_values import changed_only
 from ..syntax import free_names, last_name, loaded
 from .obstacles import Obstacle, obstacles
@@ -49,7 +49,7 @@ def jitted_calls(function: Function, line: Frame, evidence: Evidence) -> list[as
     """
     programs = [each for each in evidence.programs or () if each.called_at is not None]
     own = [each for each in programs if each.location and not each.eager]
-    named = [call for each in own for call in calls_of(each.name, function, line)]
+    named = [call for each in own for call in calls_of(called_as(each.name, [each], evidence), function, line)]
     lines = {each.called_at for each in own} - {each.called_at for each in programs if each.eager}
     numbers = {each.line for each in lines if each is not None and each.file == line.file}
     return [*named, *(each for each in ast.walk(function) if isinstance(each, ast.Call) and each.lineno in numbers)]
