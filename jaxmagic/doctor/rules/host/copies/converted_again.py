@@ -10,6 +10,7 @@ from .....records.call_stack import Frame
 from .....records.note import note
 from ....record.evidence import Dispatch, Evidence
 from ....record.finding import RuleFinding
+from ....record.program import Program
 from ...rewriting.list_items import changed_in_place
 from ...rewriting.meanings import path_at, paths_in
 from ...rewriting.replaced_calls import with_replaced_calls
@@ -17,7 +18,7 @@ from ...rewriting.syntax import parameters, stored
 from ...rule import source_at
 from ..functions.inputs_inside import inputs_inside
 from ..host_time import COPIES, SEVERAL, HostTime, best_run, matters, names_of_program
-from ..syntax import Function, around, assigned, function_around, loop_around
+from ..syntax import Comprehension, Function, Loop, around, assigned, function_around, loop_around
 from .put_again import may_be_donated
 
 #: Less than this per run is no finding.
@@ -48,9 +49,8 @@ def converted_again(rule: str, evidence: Evidence, time: HostTime) -> Iterator[R
         evidence: the observations of the runs.
         time: the time of the host.
     """
-    for call in time.use.dispatches:
-        programs = [each for each in evidence.programs or () if each.eager and call.name in names_of_program(each)]
-        if call.name not in COPIES or call.count < SEVERAL or len(programs) != 1:
+    for call, programs in conversions(evidence, time):
+        if len(programs) != 1:
             continue
         line, size_bytes = programs[0].called_at, programs[0].executable.output_bytes
         site = None if line is None else _site(line, evidence)
@@ -75,6 +75,14 @@ def converted_again(rule: str, evidence: Evidence, time: HostTime) -> Iterator[R
             )
 
 
+def conversions(evidence: Evidence, time: HostTime) -> Iterator[tuple[Dispatch, list[Program]]]:
+    """Yield the calls with which JAX copies arrays of NumPy several times per run, and their programs."""
+    for call in time.use.dispatches:
+        if call.name in COPIES and call.count >= SEVERAL:
+            programs = (each for each in evidence.programs or () if each.eager)
+            yield call, [each for each in programs if call.name in names_of_program(each)]
+
+
 def conversions_ns(call: Dispatch, evidence: Evidence, time: HostTime) -> float:
     """Return what the conversions take: the device copies, and is idle until it has the array.
 
@@ -86,19 +94,36 @@ def conversions_ns(call: Dispatch, evidence: Evidence, time: HostTime) -> float:
 
 
 def _site(line: Frame, evidence: Evidence) -> _Site | None:
-    loop, nodes = loop_around(line), around(line)
-    if loop is None or not nodes:
+    nodes = around(line)
+    if not nodes:
         return None
     scope = function_around(line) or nodes[0]
     paths = paths_in(scope, line.file, evidence.names)
     calls = [each for each in ast.walk(nodes[-1]) if isinstance(each, ast.Call)]
     found = [each for each in calls if path_at(each.func, paths) in CONVERTING]
+    loop = _loop_of(found[0], line) if len(found) == 1 else None
     match found:
-        case [ast.Call(args=[ast.Name(id=name), *_]) as call] if name not in assigned(loop) | changed_in_place(loop):
+        case [ast.Call(args=[ast.Name(id=name), *_]) as call] if loop is not None and name not in assigned(
+            loop
+        ) | changed_in_place(loop):
             array = inputs_inside(line, evidence).get(name)
             if not may_be_donated(None if array is None else array.type, evidence):
                 return _Site(line, name, _once_code(name, call, loop, nodes[-1], scope))
     return None
+
+
+def _loop_of(call: ast.Call, line: Frame) -> Loop | Comprehension | None:
+    """Return the innermost comprehension that makes a call in the statement of a line again and again, or else loop.
+
+    What a comprehension first goes over is computed once.
+    """
+    inside = [each for each in ast.walk(around(line)[-1]) if isinstance(each, Comprehension) and _has(each, call)]
+    repeated = [each for each in inside if not _has(each.generators[0].iter, call)]
+    return repeated[-1] if repeated else loop_around(line)
+
+
+def _has(node: ast.AST, call: ast.Call) -> bool:
+    return any(each is call for each in ast.walk(node))
 
 
 def _once_code(name: str, call: ast.Call, loop: ast.AST, statement: ast.AST, scope: ast.AST) -> str | None:
@@ -115,4 +140,5 @@ def _once_code(name: str, call: ast.Call, loop: ast.AST, statement: ast.AST, sco
     if converted != name and any(isinstance(each, ast.Name) and each.id == converted for each in ast.walk(scope)):
         return None
     inside = with_replaced_calls(statement, {call: ast.Name(converted)})
-    return f"{converted} = {ast.unparse(call)}  # before the loop\n{inside}  # in the loop"
+    where = "" if isinstance(loop, Comprehension) else "  # in the loop"
+    return f"{converted} = {ast.unparse(call)}  # before the loop\n{inside}{where}"

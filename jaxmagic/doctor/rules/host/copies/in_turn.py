@@ -18,9 +18,9 @@ from ...rewriting.rewritten import then
 from ...rewriting.syntax import last_name, loaded, parameters
 from ...rule import source_at
 from ..functions.inputs_inside import ArrayList, fits, inputs_inside, lists_in_turn
-from ..host_time import COPIES, SEVERAL, HostTime, best_run, matters, names_of_program
+from ..host_time import HostTime, best_run, matters
 from ..syntax import Function, around, assigned, comprehension_around, function_around, loop_around, own_nodes
-from .converted_again import CONVERTING, conversions_ns
+from .converted_again import CONVERTING, conversions, conversions_ns
 from .put_again import may_be_donated
 
 _PUT = "jax.device_put"
@@ -106,21 +106,20 @@ def converted_in_turn(rule: str, evidence: Evidence, time: HostTime) -> Iterator
         evidence: the observations of the runs.
         time: the time of the host.
     """
-    for call in time.use.dispatches:
-        programs = [each for each in evidence.programs or () if each.eager and call.name in names_of_program(each)]
+    for call, programs in conversions(evidence, time):
         lines = {each.called_at for each in programs}
-        if call.name not in COPIES or call.count < SEVERAL or None in lines or not lines:
+        if None in lines or not lines:
             continue
         line = min((each for each in lines if each is not None), key=lambda each: each.line)
-        conversions = _calls_in_loop(line, CONVERTING, evidence)
-        count = call.count // max(len(conversions), 1)
-        sources = sources_at(line, [each.args[0] for each in conversions], count, evidence) if conversions else None
+        calls = _calls_in_loop(line, CONVERTING, evidence)
+        count = call.count // max(len(calls), 1)
+        sources = sources_at(line, [each.args[0] for each in calls], count, evidence) if calls else None
         sizes = {each.executable.output_bytes for each in programs}
         if sources is None or not sizes <= _sizes(sources):
             continue
         cost_ns = conversions_ns(call, evidence, time) * sources.spared
         if matters(cost_ns, evidence):
-            yield _finding(rule, line, sources, conversions, call.count, cost_ns)
+            yield _finding(rule, line, sources, calls, call.count, cost_ns)
 
 
 def put_in_turn(rule: str, evidence: Evidence, time: HostTime) -> Iterator[RuleFinding]:

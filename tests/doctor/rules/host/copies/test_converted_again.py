@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 from fabricate.profiling import MS
 
+import jaxmagic
 from jaxmagic.doctor.rules.host import not_jitted, transfer
 
 LOOP = "def run(x, n):\n    for i in range(n):\n        s = f({})\n    return s\n"
@@ -28,6 +32,52 @@ def test_an_array_that_the_loop_also_reads_with_numpy_keeps_its_name(converting:
     assert found.code == "x_jax = jnp.array(x)  # before the loop\ns = f(x_jax) + x[i]  # in the loop"
 
 
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("def run(x, n):\n    return [f({}) for i in range(n)]\n", "return [f(x) for i in range(n)]"),
+        ("def run(x, n):\n    s = sum((f({}) for i in range(n)))\n", "s = sum((f(x) for i in range(n)))"),
+        (
+            "def run(x, n):\n    for k in range(n):\n        s = {{i: f({}) for i in range(n)}}\n",
+            "s = {i: f(x) for i in range(n)}",
+        ),
+        (
+            "def run(x, n):\n    return [f({}) + x[i] for i in range(n)]\n",
+            "return [f(x_jax) + x[i] for i in range(n)]",
+        ),
+    ],
+)
+def test_the_same_array_for_every_item_of_a_comprehension(converting: Any, source: str, code: str) -> None:
+    (found,) = transfer.look(converting("jnp.asarray(x)", source=source))
+    assert found.found.facts == {"name": "x", "count": 20, "size_bytes": 20 * 2**20}
+    name = "x_jax" if "x_jax" in code else "x"
+    assert found.code == f"{name} = jnp.asarray(x)  # before the loop\n{code}"
+
+
+@pytest.mark.clock
+@pytest.mark.usefixtures("at_any_cost")
+@pytest.mark.parametrize("as_list", [True, False])
+def test_conversions_of_a_program_that_runs_are_found(as_list: bool) -> None:
+    @jax.jit
+    def total(x: Any) -> Any:
+        return x.sum()
+
+    def listed(x: Any) -> Any:
+        return [total(jnp.asarray(x)) for _ in range(10)]
+
+    def looped(x: Any) -> Any:
+        out = None
+        for _ in range(10):
+            out = total(jnp.asarray(x))
+        return out
+
+    (found,) = jaxmagic.diagnose(listed if as_list else looped, np.ones((1024, 1024)), only=["transfer"]).findings
+    assert found.found.facts == {"name": "x", "count": 10, "size_bytes": 10 * 2**22}
+    assert found.code == "x = jnp.asarray(x)  # before the loop\n" + (
+        "return [total(x) for _ in range(10)]" if as_list else "out = total(x)  # in the loop"
+    )
+
+
 def test_an_array_that_is_donated_is_converted_in_each_round(converting: Any) -> None:
     made = converting("jnp.array(x)", source=LOOP)
     (program,) = made.programs
@@ -43,6 +93,9 @@ def test_an_array_that_is_donated_is_converted_in_each_round(converting: Any) ->
         ("np.asarray(x)", {}),
         ("jnp.asarray(x), jnp.asarray(y)", {}),
         ("jnp.asarray(x)", {"programs": 2}),
+        ("jnp.asarray(x)", {"source": "def run(xs):\n    return [f({}) for x in xs]\n"}),
+        ("jnp.asarray(x)", {"source": "def run(x):\n    return [f(each) for each in {}]\n"}),
+        ("jnp.asarray(x)", {"source": "def run(x):\n    return [f({}) for i in y if rng.shuffle(x)]\n"}),
         ("jnp.asarray(x)", {"count": 2}),
         ("jnp.asarray(x)", {"source": "def run(x):\n    return f({})\n"}),
         ("jnp.asarray(x)", {"source": LOOP.replace("s = ", "x[i] = i; s = ")}),
