@@ -14,7 +14,7 @@ from ..record.library_use import ModuleLibrary
 from .changes import Reached, held_by, reach
 from .failures.libraries.module_use import library_of
 from .frames import first_line
-from .library_names import path_of
+from .library_names import can_change, path_of
 from .remedies.user_functions import is_users_function
 
 #: The most inputs that are listed.
@@ -58,6 +58,7 @@ def inputs_of(variables: Mapping[str, Any]) -> tuple[Input, ...]:
                 function=first_line(each.value) if is_users_function(each.value) else None,
                 public=path_of(each.value) if kind == "function" else "",
                 value=each.value if is_exactly(each.value, int, float) else None,
+                can_change=kind == "object" and can_change(each.value),
             )
         )
         if len(found) == _MOST_INPUTS:

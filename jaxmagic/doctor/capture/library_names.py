@@ -81,7 +81,7 @@ def _names_of(function: types.FunctionType) -> LibraryNames:
         calls=tuple(calls.items()),
         arrays=tuple(name for name, value in seen.items() if _holds_array(value)),
         values=tuple(name for name, value in seen.items() if is_a(value, _VALUES) and not _holds_array(value)),
-        objects=tuple(name for name, value in seen.items() if _can_change(value)),
+        objects=tuple(name for name, value in seen.items() if can_change(value)),
     )
 
 
@@ -93,10 +93,10 @@ def _holds_array(value: Any, depth: int = 2) -> bool:
     return depth > 0 and any(_holds_array(each, depth - 1) for each in islice(inside, _MOST_ELEMENTS))
 
 
-def _can_change(value: Any) -> bool:
+def can_change(value: Any) -> bool:
     """Return whether a value is an object of a class of the user's, or a namespace, whose attributes can be assigned.
 
-    >>> _can_change(types.SimpleNamespace(rate=0.1)), _can_change(types), _can_change(3)
+    >>> can_change(types.SimpleNamespace(rate=0.1)), can_change(types), can_change(3)
     (True, False, False)
     """
     kind = type(value)

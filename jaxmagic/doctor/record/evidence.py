@@ -36,6 +36,7 @@ class Input:
         function: for a plain function that the user wrote, its first line.
         public: for a function of a library, its dotted path, such as ``"jax.numpy.tanh"``.
         value: the value of an integer or a float of Python; ``None`` for anything else.
+        can_change: whether it is an object of a class of the user's whose attributes can be assigned.
     """
 
     path: str
@@ -47,6 +48,7 @@ class Input:
     function: Frame | None = None
     public: str = ""
     value: float | None = None
+    can_change: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from ....records.note import note
 from ....runtime.around import is_exactly
 from ....runtime.copies import unguarded
+from ...analysis.written_paths import root_of
 from ...record.finding import RuleFinding
-from .remedy import Change, NotTried, calls_in_advice, first_arguments, names_given
+from .remedy import Change, NotTried, calls_in_advice, names_given
 from .tried_code import TriedCode
 from .user_functions import is_users_function, seen_by
 
@@ -27,7 +29,8 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
 
     if finding.remedy is not None and finding.remedy.kind in _BY_HAND:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-    names = names_given(finding) or first_arguments(calls_in_advice(finding, "device_put"))
+    advised = [each.args[0] for each in calls_in_advice(finding, "device_put") if each.args]
+    names = names_given(finding) or [root_of(ast.unparse(each)) for each in advised]
     seen = seen_variables(code.read())
     chosen = {name: value for name, value in seen.items() if (not names or name in names) and _has_arrays(value)}
     if not chosen:

@@ -17,7 +17,8 @@ from ..rewriting.list_items import changed_in_place, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
 from .copies.converted_again import converted_again
 from .copies.in_turn import Sources, code_once, converted_in_turn, items_may_be_donated, put_in_turn
-from .copies.put_again import put_again_from_host
+from .copies.passed_whole import may_change, passed_whole, put_once
+from .copies.put_again import may_be_donated, put_again_from_host
 from .functions.inputs_inside import MOST_OF_MEMORY, fits, inputs_inside, lists_in_turn
 from .functions.used_in_loop import used_otherwise
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
@@ -47,7 +48,7 @@ class _Given(NamedTuple):
 
     Attributes:
         line: the line that calls the function.
-        names: the variables to put on the device.
+        names: the variables to put on the device, which may be containers of arrays.
         moved_bytes: what all calls together are given.
         again: the share of it that was given before in the same run.
         size_bytes: the size of the variables; ``None`` if each call is given all of them.
@@ -108,16 +109,16 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                 cost_ns=cost_ns,
                 basis="estimated",
                 remedy=_remedy(given, names),
-                code=_code(given),
+                code=_code(given, evidence),
             )
 
 
-def _code(given: _Given) -> str | None:
+def _code(given: _Given, evidence: Evidence) -> str | None:
     if given.sources is not None:
         return code_once(given.line, given.sources)
     if given.parts or given.otherwise:
         return None
-    return "\n".join(f"{each} = jax.device_put({each})" for each in given.names)
+    return put_once(given.names, evidence)
 
 
 def _remedy(given: _Given, names: str) -> Note:
@@ -164,13 +165,14 @@ def _given(call: Dispatch, called: str, evidence: Evidence) -> Iterator[_Given]:
         for name, each in inputs.items()
         if each.kind == "numpy array" and each.type.partition("[")[2] in shapes
     }
-    whole = {each.path: each for name, each in arrays.items() if name in {ast.unparse(one) for one in given}}
-    if whole:
+    passed = [each for each in passed_whole(nodes, arrays, programs) if not may_change(each, line, evidence)]
+    if passed:
+        whole = {one.path: one for each in passed for one in each.arrays.values()}
         moved_bytes = call.count * sum(each.size_bytes for each in whole.values())
-        names = [name for name, each in arrays.items() if each.path in whole]
-        otherwise = used_otherwise(names, called, line)
-        converted = _converted(whole.values(), evidence)
-        yield _Given(line, list(whole), moved_bytes, converted=converted, otherwise=otherwise)
+        otherwise = used_otherwise({each.name for each in passed}, called, line)
+        paths, converted = list(dict.fromkeys(each.path for each in passed)), _converted(whole.values(), evidence)
+        if not any(may_be_donated(each.type, evidence) for each in whole.values()):
+            yield _Given(line, paths, moved_bytes, converted=converted, otherwise=otherwise)
         return
     in_turn = _in_turn(call, line, given, inputs, shapes, evidence)
     yield from _in_parts(call, line, given, inputs, evidence) if in_turn is None else [in_turn]
@@ -268,7 +270,7 @@ RULE = Rule(
     name="transfer",
     looks_for="NumPy arrays, or many numbers, that every call in a loop copies to the device",
     decides="Reports NumPy arrays that a loop does not change, and passes to a jitted function at least "
-    f"{SEVERAL} times, if that copies "
+    f"{SEVERAL} times, also inside of a dictionary or another container that it passes whole, if that copies "
     f"at least 1 MiB per run, and the device is idle for at least {units.percent(LEAST_IDLE)} of the run "
     f"without compiling, and at "
     f"least {units.time(LEAST_NS)}, until these calls have them. A list, or an array of NumPy, counts if it is there "

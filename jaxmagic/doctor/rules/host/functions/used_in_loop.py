@@ -46,7 +46,8 @@ def _otherwise(loop: ast.AST, names: Collection[str], called: str, line: Frame) 
 def _spared(loop: ast.AST, called: str, line: Frame) -> Iterator[ast.expr]:
     """Yield what a call of the function is given, and what only a length or a shape is asked of."""
     for call in calls_of(called, loop, line):
-        yield from (*call.args, *(each.value for each in call.keywords))
+        given = (*call.args, *(each.value for each in call.keywords))
+        yield from (each.value if isinstance(each, ast.Starred) else each for each in given)
     for node in ast.walk(loop):
         match node:
             case ast.Call(func=ast.Name(id="len"), args=[value]):
