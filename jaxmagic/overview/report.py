@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from .. import units
 from ..charts.chart_of import chart_of
@@ -32,12 +32,21 @@ def report(history: History, style: Style, explain: bool) -> Iterator[Block]:
     newest = list(enumerate(history))[: -_MOST_RECORDS - 1 : -1]
     last = f"The last {len(newest)}, newest first:" if len(history) > len(newest) else "Newest first:"
     lines = [last] if len(newest) > 1 else []
-    for index, record in newest:
-        what, time, remark = brief(record, style.digits)
-        code = " ".join((what or "").split())
-        number = f"[{index}]".rjust(len(f"[{len(history) - 1}]"))
-        lines.append(f"  {number} {time:>9}  {remark:13}  {code}".rstrip())
+    told = [brief(record, style.digits) for _, record in newest]
+    numbers = _column([f"[{index}]" for index, _ in newest], str.rjust)
+    times, remarks = (
+        _column([each.time for each in told], str.rjust),
+        _column([each.remark for each in told], str.ljust),
+    )
+    for number, time, remark, (what, *_) in zip(numbers, times, remarks, told, strict=True):
+        cells = (number, time, remark, " ".join((what or "").split()))
+        lines.append(f"  {'  '.join(filter(None, cells))}".rstrip())
     yield Lines(lines=tuple(lines))
+
+
+def _column(cells: Sequence[str], aligned: Callable[[str, int], str]) -> list[str]:
+    """Align cells in a column that is as wide as the longest one; without a value it has no width."""
+    return [aligned(each, max(map(len, cells))) for each in cells]
 
 
 def _longest(timed: Sequence[Run], digits: int) -> str:

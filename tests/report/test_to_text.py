@@ -196,8 +196,17 @@ def test_a_history_shows_its_last_ten(timing: Any) -> None:
         history.append(timing(code=f"f({n})"))
     text = to_text(history)
     assert text.startswith("12 records; the longest run took 11.0 ms: [0] f(0)\nThe last 10, newest first:\n  [11] ")
-    assert "  [11]   11.0 ms                 f(11)" in text
+    assert "  [11]  11.0 ms  f(11)" in text
     assert "[1] " not in text
+
+
+def test_the_columns_of_a_history_are_as_wide_as_what_is_in_them(timing: Any, memory_profile: Any) -> None:
+    quick, slow = timing(code="f(x)"), timing(code="g(x)", dispatch_ns=1234 * 10**6, wait_ns=0)
+    assert to_text(History.of_records([quick, slow])).splitlines()[-2:] == [
+        "  [1]   1.23 s  g(x)",
+        "  [0]  11.0 ms  f(x)",
+    ]
+    assert to_text(History.of_records([memory_profile()])).splitlines()[-1] == "  [0]  +2.00 KiB  f(x)"
 
 
 def test_an_unknown_record_is_a_type_error() -> None:
