@@ -16,6 +16,9 @@ from .svg import FAINT, Drawing, width_of
 #: The height of the plot in pixels, and of one whose slopes matter, which ``live.js`` draws higher on a wide page.
 _RISE, _TALL = 130, 220
 
+#: How much higher than the legend's lines the labels of marks are, so that none is in the line of the highest tick.
+_ABOVE_TICK = 6
+
 
 def draw_curves(chart: Curves) -> Drawing:
     """Draw curves on axes."""
@@ -26,7 +29,7 @@ def draw_curves(chart: Curves) -> Drawing:
     if chart.bands:
         entries.append(Entry(len(chart.series), chart.bands_name, GREY))
     rows = legend_rows(entries, legend_left) if len(entries) > 1 else 1
-    top = 16 * rows + 4 + 13 * len(chart.marks)
+    top = 16 * rows + 4 + (13 * len(chart.marks) + _ABOVE_TICK if chart.marks else 0)
     bottom = top + (_TALL if chart.tall else _RISE)
     left = 44 if chart.y.quantity == "share" else 56
     plot = Plot(bottom + below(chart.note), chart.title, (chart.x, left, WIDTH - 16), (chart.y, bottom, top))
@@ -36,7 +39,7 @@ def draw_curves(chart: Curves) -> Drawing:
         _band(plot, band)
     plot.grid(top, bottom)
     for line, mark in enumerate(chart.marks, 1):
-        draw_mark(plot, mark, top - 13 * line + 9)
+        draw_mark(plot, mark, top - 13 * line + 9 - _ABOVE_TICK)
     for number, series in enumerate(chart.series):
         draw_curve(plot, number, series)
     _labels(plot, chart.series)

@@ -188,6 +188,16 @@ def test_a_mark_has_its_name_above_the_curves_wherever_it_is() -> None:
         assert half - 1 <= float(each.attrib["x"]) <= WIDTH - half + 1
 
 
+@pytest.mark.parametrize("at", [10.0, 12.0, 1000.0])
+def test_the_name_of_a_mark_covers_no_tick_even_at_the_left_end(at: float) -> None:
+    share = Scale(label="share", quantity="share", low=0.0, high=1.0)
+    run = Series(name="run", x=(10.0, 1000.0), y=(0.0, 1.0))
+    drawing = draw(sweep(y=share, series=(run,), marks=(Mark(label="median", at=at),)))
+    heights = {each.text: float(each.get("y", "0")) for each in parsed(drawing).iter(f"{SVG}text")}
+    (mark,) = (height for text, height in heights.items() if text and text.startswith("median"))
+    assert heights["100 %"] - mark >= 11  # as high as its letters
+
+
 def test_names_stand_under_an_axis_of_names() -> None:
     series = Series(name="f", x=(0.0, 1.0), y=(1e4, 2e4))
     drawing = draw(sweep(x=NAMES, series=(series,)))
