@@ -3,7 +3,7 @@
 // numbers are in the map's attribute, and are only ever used as text.
 (() => {
 %CANVAS%
-const LEFT = 58, TOP = 20, HEIGHT = 260, ROWS = 6;
+const LEFT = 58, TOP = 20, HEIGHT = 260, ROWS = 6, HANGING = 30;
 upgradeAll('%KEY%', async root => {
   const map = await inflate(root.dataset.map).json(), {x: X, y: Y, count} = map;
   const ends = (starts, lengths) => starts.map((start, i) => start + lengths[i]);
@@ -113,20 +113,21 @@ upgradeAll('%KEY%', async root => {
     make(table, 'div', 'margin:2px 0', `step ${cursor} of ${X.high}: ` +
       (known ? say(Y, curve.y[cursor - 1]) : `at least ${say(Y, sum)}`) + ` in ${there.length} buffer${there.length === 1 ? '' : 's'}` +
       (cursor === map.mark ? ', the peak' : ''));
-    // On a narrow page the cells of a row wrap. On a wide one a column is as wide as its cells if there is room for all
+    // On a narrow page the cells of a row wrap, indented deeper than its size. On a wide one a column is as wide as its cells if there is room for all
     // of them; what is cut ends in an ellipsis.
     const grid = make(table, 'table', 'border-collapse:collapse;margin:0;max-width:100%;' +
       (narrow ? '' : `display:grid;grid-template-columns:repeat(${columns},minmax(0,max-content))`));
     for (const i of there.slice(0, most)) {
-      const row = make(grid, 'tr', narrow ? 'display:flex;flex-wrap:wrap;padding:0' : 'display:contents');
-      make(make(row, 'td', 'padding:0 4px 0 0'), 'span', `color:${map.kinds[kinds[i]][1]}`, '\u25a0');
+      const row = make(grid, 'tr', narrow ? `display:flex;flex-wrap:wrap;padding:0 0 0 ${HANGING}px` : 'display:contents');
+      make(make(row, 'td', 'padding:0 4px 0 0' + (narrow ? `;width:10px;margin-left:-${HANGING}px` : '')),
+        'span', `color:${map.kinds[kinds[i]][1]}`, '\u25a0');
       // As in the tables of a report: a size ends at the right, and what is from code, all but the kind, looks like code.
       [say(Y, map.height[i]), ...lines(i)].forEach((cell, at) => {
         if (narrow && !cell) return;
         make(row, 'td', 'padding:0 8px 0 0;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;' +
           (at ? 'text-align:left;' : `text-align:right;min-width:${narrow ? 56 : 0}px;`) +
           (at && at < columns - 2 ? 'font-family:monospace;' : '') +
-          `max-width:${narrow ? `${wide - 24}px` : '100%'}`, cell).title = cell;
+          'max-width:' + (narrow ? wide - HANGING + 'px' : '100%'), cell).title = cell;
       });
     }
     if (there.length > most) make(table, 'div', 'opacity:.75', `and ${there.length - most} more buffers`);
