@@ -19,7 +19,7 @@ VALUE = re.compile(r"\$\{[^{}`]*\}")
 
 def texts(script: str) -> list[str]:
     lines = (line for line in script.splitlines() if not line.strip().startswith("//"))
-    found = (VALUE.sub("", each[0]) for each in TEXT.finditer("\n".join(lines)))
+    found = (VALUE.sub("0", each[0]) for each in TEXT.finditer("\n".join(lines)))
     return [each for each in found if "${" not in each]
 
 

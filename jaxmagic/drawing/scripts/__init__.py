@@ -50,7 +50,7 @@ def script(name: str, key: str) -> str:
 
 
 #: Operators between spaces; no text of a script contains one.
-_SPACED = re.compile(r" (=>|[!=]==|&&|\|\||=) ")
+_SPACED = re.compile(r" (=>|[!=]==?|&&|\|\||[-+*]?=|[?:*/%]) ")
 
 
 #: Where ``canvas.js`` or ``text.js`` is inserted.
