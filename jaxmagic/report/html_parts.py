@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from html import escape
 
 from .. import units
@@ -17,6 +17,11 @@ _NARROW = "padding:2px 6px 2px 2px"
 CELL = f"{_NARROW};text-align:left"
 NUMBER = f"{_NARROW};text-align:right"
 CODE = "font-family:monospace"
+
+#: The width of a letter of code in em, how much deeper than its line the rest of a wrapped one is indented, in
+#: letters, and how deep at most: a narrow page has no room for more.
+LETTER_OF_CODE = 0.6
+_HANGING, _DEEPEST = 2, 14
 
 #: The font of JupyterLab, so that a report looks the same in a page without a font of its own.
 FONT = "font-family:system-ui,sans-serif"
@@ -33,6 +38,15 @@ _LONG_NUMBER = 16
 
 #: An option of a magic, or a number with its unit.
 _UNBROKEN = re.compile(rf"(?<![\w-])--?[a-zA-Z][\w-]*|{units.WITH_UNIT.pattern}")
+
+#: The folders and the name of a file: with its line, or in a folder. Brackets and punctuation belong to the name.
+_FILE = re.compile(
+    r"(?<!\S)(?:(?P<folders>(?:[^\s/\\]*[/\\])*)(?P<name>[^\s/\\]+\.[a-z]+(?::\d+)+[^\s\w]*)"
+    r"|(?P<above>(?:[^\s/\\]*[/\\])+)(?P<alone>[^\s/\\]+\.[a-z]+[^\s\w]*))(?!\S)"
+)
+
+#: A longer name of a file may be wrapped, but not in what follows its last underscore.
+_LONG_FILE = 24
 
 
 def line(sentence: str, style: str = "", attributes: str = "") -> str:
@@ -73,14 +87,27 @@ def table(
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
     rest = there_are - len(others)
     more = line(f"… and {units.count(rest, f'more {noun}')}: see {where}", FAINT) if rest > 0 else ""
-    inside = f'<table style="border-collapse:collapse;margin:4px 0"><tr>{top}</tr>{body}</table>'
-    return in_its_width(inside, units.count(len(others), noun)) + more
+    inside = f'<table style="border-collapse:collapse;margin:4px 0;grid-area:1/1"><tr>{top}</tr>{body}</table>'
+    return in_its_width(inside + _SHADOW, units.count(len(others), noun), style=_SHADED) + more
 
 
-def in_its_width(wide: str, label: str, attributes: str = "") -> str:
+def in_its_width(wide: str, label: str, attributes: str = "", style: str = "") -> str:
     """Write what may be wider than a narrow page: it is scrolled there, with keys as well."""
-    group = f'style="overflow-x:auto" tabindex="0" role="group" aria-label="{safe(label)}"{attributes}'
+    group = f'style="overflow-x:auto{style}" tabindex="0" role="group" aria-label="{safe(label)}"{attributes}'
     return f"<div {group}>{wide}</div>"
+
+
+#: Of what may be scrolled, to have a shadow at its right edge.
+_SHADED = ";display:grid;justify-content:start"
+
+#: A shadow that sticks to the right edge of what is seen of a table, as long as there is more to be scrolled to. It
+#: is inside of a window that does so too, but stops one width of the shadow before the end of the table: there, the
+#: shadow has left the window. Where a page removes these styles, nothing is seen of either.
+_STICKY = "position:sticky;left:calc(100% - 16px);width:16px;margin-right"
+_SHADOW = (
+    f'<div style="{_STICKY}:16px;grid-area:1/1;overflow:clip;pointer-events:none">'
+    f'<div style="{_STICKY}:-16px;height:100%;background:linear-gradient(90deg,#8880,#888a)"></div></div>'
+)
 
 
 #: Where a name from code may be wrapped, and how many letters without such a place are kept together.
@@ -99,10 +126,10 @@ def _cell(text: str, style: str, font: str) -> str:
     whole = ";white-space:nowrap" if is_short else ""  # keeps a number with its unit
     escaped = safe(text) if is_short else prose(text)
     if font:
-        escaped = code_name(text)
+        escaped = safe(text) if is_short else _with_files(text, code_name)
         needs = min(max(map(len, _BREAK.split(text))), _MOST_UNBROKEN)
         whole = whole or f";min-width:{needs}ch;overflow-wrap:anywhere"  # a narrow page wraps names, not their words
-    elif len(text) > _LONG_NAME and " " not in text:
+    elif len(text) > _LONG_NAME and " " not in text and escaped == safe(text):
         escaped = escaped.replace(".", ".<wbr>")
     return f'<td style="{style}{whole}{font}">{escaped}</td>'
 
@@ -118,6 +145,12 @@ def folded(title: str, inside: str, *, opened: bool) -> str:
         f"<details{' open' * opened}><summary{'' if opened else _IN_A_LINE}>{prose(truncated(title, 100))}</summary>"
         f'<div style="margin:2px 0 6px 14px">{inside}</div></details>'
     )
+
+
+def hanging(code: str) -> str:
+    """Return a style in which the rest of a wrapped line of code is indented deeper than its beginning."""
+    letters = min(len(code) - len(code.lstrip()) + _HANGING, _DEEPEST)
+    return f"padding-left:{LETTER_OF_CODE * letters:.1f}em;text-indent:-{LETTER_OF_CODE * letters:.1f}em"
 
 
 def beside_to_html(pieces: Sequence[str]) -> str:
@@ -138,11 +171,34 @@ def error_to_html(message: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Escape a sentence; no line ends inside an option, or between a number and its unit.
+    """Escape a sentence; no line ends inside an option or a file with its line, or between a number and its unit.
 
     The spaces are ordinary ones, so that what is copied from a page is what the text says.
     """
-    return _UNBROKEN.sub(lambda found: f'<span style="white-space:nowrap">{found[0]}</span>', safe(text))
+    return _with_files(text, lambda rest: _UNBROKEN.sub(lambda found: _unbroken(found[0]), safe(rest)))
+
+
+def _unbroken(html: str) -> str:
+    return f'<span style="white-space:nowrap">{html}</span>'
+
+
+def _with_files(text: str, write: Callable[[str], str]) -> str:
+    """Write a text so that a line ends after the folders of a file at most, and not between its name and its line."""
+    pieces, at = [], 0
+    for found in _FILE.finditer(text):
+        folders, name = found["folders"] or found["above"] or "", found["name"] or found["alone"]
+        path = re.sub(r"(?<=[/\\])", "<wbr>", safe(folders))
+        pieces += [write(text[at : found.start()]), path, _file_name(name)]
+        at = found.end()
+    return "".join([*pieces, write(text[at:])])
+
+
+def _file_name(name: str) -> str:
+    if len(name) <= _LONG_FILE:
+        return _unbroken(safe(name))
+    *words, end = re.split(r"(?<=_)", name)
+    pieces = "<wbr>".join([*map(safe, words), _unbroken(safe(end)) if len(end) <= _LONG_FILE else safe(end)])
+    return f'<span style="display:inline-block;max-width:100%">{pieces}</span>'
 
 
 def safe(text: str) -> str:

@@ -35,7 +35,7 @@ from .blocks import (
     Table,
 )
 from .compose import compose
-from .html_parts import CELL, CODE, FAINT, FONT, NUMBER, prose, safe
+from .html_parts import CELL, CODE, FAINT, FONT, LETTER_OF_CODE, NUMBER, hanging, prose, safe
 from .style import DEFAULT, Style
 
 #: The maximum lengths of an entry's name, of a headline, and of a source line.
@@ -51,6 +51,18 @@ _LETTER = 0.55  #: The width of a letter in em.
 _EM = 0.63  #: The width of a digit in most fonts. Where nobody trusts a notebook, JupyterLab removes widths in ch.
 _LINE_NUMBER = f"flex:none;min-width:2.5em;padding-right:9px;text-align:right;{FAINT}"
 _SOURCE = f"{CODE};min-width:0;white-space:pre-wrap"
+
+#: The width in em of a line number, and of what is between columns, code and the library functions that it calls.
+_BESIDE_CODE = 7
+
+#: What is read as a sentence is no wider than that, however wide the page is.
+_MEASURE = "max-width:60em"
+
+#: The background of a line of code that has measurements, but no share.
+_MEASURED = "rgba(128,128,128,0.1)"
+
+#: A column on a narrow page has at least this part of the width that it needs, or is below the others.
+_SQUEEZED = 0.85
 
 #: A longer cell is no number, and needs no column of its own.
 _LONGEST_NUMBER = 16
@@ -155,15 +167,17 @@ def _numbers(entry: Entry, name: str, widths: Sequence[str]) -> str:
 
 def _told(entry: Entry, beside: bool) -> str:
     """Write what a row says in sentences: beside its numbers if there is room for them, or below."""
-    faint = [*entry.details, *([f"→ {entry.advice}"] if entry.advice else [])]
     sentences = [prose(truncated(entry.remark, 200))] if entry.remark else []
-    sentences += [f'<span style="{FAINT}">{prose(each)}</span>' for each in faint]
-    lines = "\n".join(map(safe, entry.code))
-    pasted = f'<pre style="{CODE};{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
+    sentences += [f'<span style="{FAINT}">{prose(each)}</span>' for each in entry.details]
+    sentences += [prose(f"→ {entry.advice}")] if entry.advice else []
+    lines = "".join(f'<span style="display:block;{hanging(each)}">{safe(each)}</span>' for each in entry.code)
+    pasted = f'<pre style="{CODE};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
     inside = "<br>".join(sentences) + pasted
     longest = max(map(len, (entry.remark, *entry.details)))
     room = f"{min(_LETTER * longest, _READABLE):.1f}em" if beside else "100%"
-    return f'<td style="{CELL};padding-left:18px;min-width:0;flex:1 1 {room}">{inside}</td>' if inside else ""
+    return (
+        f'<td style="{CELL};padding-left:18px;min-width:0;flex:1 1 {room};{_MEASURE}">{inside}</td>' if inside else ""
+    )
 
 
 def _name(name: str, entry: Entry) -> str:
@@ -180,14 +194,20 @@ def _column(ems: float) -> str:
     return f"{NUMBER};flex:none;box-sizing:border-box;white-space:nowrap;width:{ems:.1f}em"
 
 
-def _row(cells: str, attributes: str = "") -> str:
-    return f'<tr style="{_ROW}"{attributes}>{cells}</tr>'
+def _squeezed(em: float, need: float, of: float) -> str:
+    """Return a style of a column, which may be narrower than `em` where all columns together have no room."""
+    part = f"width:{99 * need / of:.1f}%;max-width:{em:.1f}em;min-width:{_SQUEEZED * need:.1f}em"
+    return f"{NUMBER};flex:none;box-sizing:border-box;white-space:nowrap;{part}"
 
 
-def _in_rows(rows: str, label: str, attributes: str = "") -> str:
+def _row(cells: str, attributes: str = "", style: str = "") -> str:
+    return f'<tr style="{_ROW}{style}"{attributes}>{cells}</tr>'
+
+
+def _in_rows(rows: str, label: str, attributes: str = "", width: str = "") -> str:
     """Write rows whose last cell stands below the others if a page is narrow."""
     inside = (
-        '<table style="display:block;border-collapse:collapse;margin:4px 0">'
+        f'<table style="display:block;border-collapse:collapse;margin:4px 0{width}">'
         f'<tbody style="display:block">{rows}</tbody></table>'
     )
     return html_parts.in_its_width(inside, label, attributes)
@@ -200,33 +220,45 @@ def _table(block: Table, style: Style) -> str:
 
 def _listing(block: Listing, style: Style) -> str:
     block = block.without_empty_columns()
-    columns = zip(block.heads, *(line.cells for line in block.lines), strict=True)
-    widths = [_column(_in_em(column)) for column in columns]
-    heads = "".join(map(html_parts.head, block.heads, widths))
-    where = f'<span style="min-width:0">{safe(truncated(block.place, 80))}</span>'
+    columns = list(zip(block.heads, *(line.cells for line in block.lines), strict=True))
+    ems = [round(_in_em(column), 1) for column in columns]
+    needs = [_in_em((*head.split(), *cells)) for head, *cells in columns]  # where a head may take two lines
+    widths = [_squeezed(em, need, sum(needs)) for em, need in zip(ems, needs, strict=True)]
+    beside = f'<td colspan="{len(ems)}" style="{_squeezed(sum(ems), sum(needs), sum(needs))};padding:0"></td>'
+    heads = "".join(
+        html_parts.head(each, f"{it};white-space:normal;overflow-wrap:normal")
+        for each, it in zip(block.heads, widths, strict=True)
+    )
+    where = f'<span style="min-width:0">{prose(truncated(block.place, 80))}</span>'
     place = f'<th style="{_CODE};font-weight:600">{_numbered("line", where)}</th>'
-    rows = "".join(_source(each, widths, style) for each in block.lines)
-    return _in_rows(_row(heads + place) + rows, truncated(block.place, 80))
+    rows = "".join(
+        _source(each, widths, style) if any(each.cells) else _row(beside + _code(each), style=";background:none")
+        for each in block.lines
+    )
+    letters = max(len(line.text) + len(line.inside) for line in block.lines)
+    widest = sum(ems) + LETTER_OF_CODE * min(letters, _WIDEST_SOURCE) + _BESIDE_CODE
+    return _in_rows(_row(heads + place) + rows, truncated(block.place, 80), width=f";max-width:{widest:.0f}em")
 
 
 def _source(line: SourceLine, widths: Sequence[str], style: Style) -> str:
-    """Write a source line; the larger its share, the stronger the background of its numbers."""
+    """Write a source line with its numbers; the larger its share, the stronger the background of both."""
     hue = "214,90,60" if style.colour else "128,128,128"
-    heat = f";background:rgba({hue},{0.08 + _WARMEST * line.share:.2f})" if line.share else ""
+    warm = f"rgba({hue},{0.08 + _WARMEST * line.share:.2f})" if line.share else _MEASURED
     what = f' title="{safe(line.operations)}"' if line.share and line.operations else ""
-    measured = any(line.cells)
-    height = "" if measured else ";padding-top:0;padding-bottom:0"  # none above the code where a page is narrow
-    empty = "&#160;" if measured else ""
     numbers = "".join(
-        f'<td style="{width}{heat}{height}">{safe(each) or empty}</td>'
-        for width, each in zip(widths, line.cells, strict=True)
+        f'<td style="{width}">{safe(each) or "&#160;"}</td>' for width, each in zip(widths, line.cells, strict=True)
     )
+    share = f' data-share="{line.share:.3g}"' if line.share and not style.whole else ""  # fold.js keeps the largest
+    return _row(numbers + _code(line), what + share, f";background:{warm}")
+
+
+def _code(line: SourceLine) -> str:
     inside = safe(truncated(line.inside, _WIDEST_SOURCE))
     library = f'<span style="{FAINT};padding-left:18px">{inside}</span>' if inside else ""
-    source = safe(truncated(line.text, _WIDEST_SOURCE))
-    code = _numbered(str(line.number or ""), f'<span style="{_SOURCE}">{source}{library}</span>')
-    share = f' data-share="{line.share:.3g}"' if line.share and not style.whole else ""  # fold.js keeps the largest
-    return _row(f'{numbers}<td style="{_CODE}">{code}</td>', what + share)
+    source = truncated(line.text, _WIDEST_SOURCE)
+    written = f'<span style="{_SOURCE};{hanging(source)}">{safe(source)}{library}</span>' if source else ""
+    code = _numbered(str(line.number or ""), written)
+    return f'<td style="{_CODE}">{code}</td>'
 
 
 def _numbered(number: str, code: str) -> str:
@@ -259,15 +291,15 @@ def _excerpt(block: Excerpt, style: Style) -> str:
 
 
 def _written(blocks: Iterable[Block], style: Style) -> str:
-    """Write blocks below each other; pictures take the width of the page, and text a width in which it is read."""
+    """Write blocks below each other: sentences in a width in which they are read, and others as wide as the page."""
     pieces = []
-    for wide, some in groupby(blocks, lambda block: isinstance(block, _AS_WIDE_AS_THE_PAGE)):
+    for are_read, some in groupby(blocks, lambda block: isinstance(block, _READ)):
         inside = "".join(map(_writer(style), some))
-        pieces.append(inside if wide or not inside else f'<div style="max-width:60em">{inside}</div>')
+        pieces.append(f'<div style="{_MEASURE}">{inside}</div>' if are_read and inside else inside)
     return "".join(pieces)
 
 
-_AS_WIDE_AS_THE_PAGE = (Picture, Fold, Excerpt)
+_READ = (Headline, Split, Sentence, Caution)
 
 
 _WRITERS: dict[type, Callable[[Any, Style], str]] = {

@@ -14,7 +14,7 @@ from pages import breakable
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.note import Note, note
 from jaxmagic.report.blocks import Listing, SourceLine
-from jaxmagic.report.html_parts import error_to_html, table
+from jaxmagic.report.html_parts import error_to_html, prose, table
 from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_html import _listing, to_html
 from jaxmagic.session.history import History
@@ -206,19 +206,60 @@ def test_a_long_name_is_wrapped_in_its_cell_rather_than_cut_off() -> None:
 def test_a_cell_without_a_value_is_as_high_and_as_warm_as_its_row() -> None:
     lines = (SourceLine(1, "y = f(x)", ("1 ms", ""), 0.5, "", ""), SourceLine(2, "g(y)", ("", "2 ms"), 0.5, "", ""))
     html = _listing(Listing("f", ("time", "with calls"), lines), AT_A_GLANCE)
-    cells = re.findall(r"<td style=\"[^\"]*background:rgba[^\"]*\">([^<]*)</td>", html)
-    assert cells == ["1 ms", "&#160;", "&#160;", "2 ms"]
+    rows = re.findall(r"<tr style=\"[^\"]*background:rgba[^\"]*\"[^>]*>(.*?)</tr>", html)
+    cells = [re.findall(r"<td style=\"[^\"]*width:[^\"]*\">([^<]*)</td>", row) for row in rows]
+    assert cells == [["1 ms", "&#160;"], ["&#160;", "2 ms"]]
+
+
+def test_the_numbers_of_a_line_and_its_code_have_one_background() -> None:
+    """So a narrow page, on which they are below each other, shows what belongs together."""
+    cells = (("1 ms", ""), ("", "2 ms"), ("", ""))
+    lines = (SourceLine(at, "f(x)", each, 0.5 * (at < 1), "", "") for at, each in enumerate(cells))
+    html = _listing(Listing("f", ("time", "with calls"), tuple(lines)), AT_A_GLANCE)
+    assert re.findall(r"<tr style=\"[^\"]*background:([^\"]*)", html) == [
+        "rgba(214,90,60,0.32)",
+        "rgba(128,128,128,0.1)",
+        "none",
+    ]
+    assert not re.findall(r"<td[^>]*background", html)
 
 
 def test_a_line_without_any_value_has_no_row_above_it_on_a_narrow_page() -> None:
     lines = (SourceLine(1, "y = f(x)", ("1 ms",), 0.5, "", ""), SourceLine(2, "g(y)", ("",), 0.0, "", ""))
     html = _listing(Listing("f", ("time",), lines), AT_A_GLANCE)
-    measured, empty = re.findall(r"<td style=\"([^\"]*width:[^\"]*em[^\"]*)\">([^<]*)</td>", html)
+    measured, empty = re.findall(r"<td [^>]*style=\"([^\"]*max-width:[^\"]*em[^\"]*)\">([^<]*)</td>", html)
     assert measured[1] == "1 ms"
-    assert empty == (
-        measured[0].replace(";background:rgba(214,90,60,0.32)", "") + ";padding-top:0;padding-bottom:0",
-        "",
-    )
+    assert empty == (f"{measured[0]};padding:0", "")
+
+
+def test_wrapped_code_goes_on_deeper_than_it_begins() -> None:
+    lines = (SourceLine(1, f"{' ' * deep}f(x)", ("1 ms",), 0.5, "", "") for deep in (0, 4, 40))
+    html = _listing(Listing("f", ("time",), tuple(lines)), AT_A_GLANCE)
+    assert re.findall(r"padding-left:([\d.]+)em;text-indent:-([\d.]+)em", html) == [
+        ("1.2", "1.2"),
+        ("3.6", "3.6"),
+        ("8.4", "8.4"),  # no deeper, or a narrow page has no room for code
+    ]
+
+
+def test_a_line_ends_before_a_file_and_not_between_its_name_and_its_line() -> None:
+    unbroken = '<span style="white-space:nowrap">{}</span>'
+    assert prose("at /a/b/c.py:12.") == f"at /<wbr>a/<wbr>b/<wbr>{unbroken.format('c.py:12.')}"
+    assert prose("(c.py:3): x") == f"{unbroken.format('(c.py:3):')} x"
+    assert prose("C:\\me\\c.py:3") == f"C:\\<wbr>me\\<wbr>{unbroken.format('c.py:3')}"
+    assert prose("of /a/c.py") == f"of /<wbr>a/<wbr>{unbroken.format('c.py')}"
+    assert prose("jit(f)/dot.1, and/or e.g. c.py") == "jit(f)/dot.1, and/or e.g. c.py"
+    long = prose("generate_attention_trace.py:31")
+    assert long.endswith(f"generate_<wbr>attention_<wbr>{unbroken.format('trace.py:31')}</span>")
+
+
+def test_a_remedy_and_its_code_are_in_the_ink_of_the_page(diagnosis: Any) -> None:
+    """What is faint is the evidence."""
+    page = re.sub(r"<details>.*?</details>", "", to_html(diagnosis(), AT_A_GLANCE), flags=re.S)
+    remedy = page[page.index("→") :]
+    assert "opacity" not in remedy[: remedy.index("</td>")]
+    assert re.search(r"opacity[^>]*>[^<]*→", page) is None
+    assert "opacity" in page[: page.index("→")]
 
 
 def test_aligned_text_has_letters_of_one_width_in_every_page(timing: Any) -> None:
