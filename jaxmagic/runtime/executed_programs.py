@@ -47,6 +47,7 @@ class Origin(NamedTuple):
         arguments: what is passed for each parameter; empty if unknown.
         call: the arguments of the call by position and by keyword, and JAX's record of the options of ``jax.jit``;
             ``None`` if unknown.
+        result: the structure of what the function returns; ``None`` if unknown.
     """
 
     function: Any
@@ -57,6 +58,7 @@ class Origin(NamedTuple):
     transformed: Any = None
     arguments: tuple[Any, ...] = ()
     call: tuple[Any, ...] | None = None
+    result: Any = None
 
 
 def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None]) -> Callable[[], None] | None:
@@ -160,7 +162,9 @@ def _origin(frame: FrameType, run: Any, args: Sequence[Any]) -> Origin | None:
     local = frame.f_locals
     lifted = _lifted(local.get("computation"), run.kept_var_idx)
     caller: FrameType | None = frame
+    result = None
     while caller is not None and caller.f_code.co_name != "cache_miss":
+        result = getattr(caller.f_locals.get("p"), "out_tree", result)
         caller = caller.f_back if caller.f_globals.get("__name__") == "jax._src.pjit" else None
     function = None if caller is None else caller.f_locals.get("fun")
     transformed = None if caller is not None else _transformed(frame)
@@ -170,7 +174,7 @@ def _origin(frame: FrameType, run: Any, args: Sequence[Any]) -> Origin | None:
         arguments = tuple(args[place] for place in sorted(run.kept_var_idx))
     call = None if caller is None else tuple(map(caller.f_locals.get, ("args", "kwargs", "jit_info")))
     passed = _passed(run, arguments)
-    return Origin(function, local.get("jaxpr"), lifted, donated, passed, transformed, arguments, call)
+    return Origin(function, local.get("jaxpr"), lifted, donated, passed, transformed, arguments, call, result)
 
 
 def _passed(run: Any, arguments: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:

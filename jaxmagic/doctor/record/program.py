@@ -183,6 +183,20 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramKind:
+    """How a program compares with the others of its function.
+
+    Attributes:
+        operations: a number that programs share which have the same operations with the same parameters and shapes,
+            and which return the same containers.
+        constants: a number that those of them share which have the same constants as well: they compute the same.
+    """
+
+    operations: int
+    constants: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """A compiled program that ran in the first run.
 
@@ -215,6 +229,7 @@ class Program:
         modules: the names that this line may have for modules of the library.
         caller: the function with that line, if it passed large arrays; ``None`` at the top level, and if unknown.
         freed: whether it was gone when the run had ended, since its function was.
+        kind: how it compares with the other programs of its function; ``None`` if unknown, or if there is no other.
     """
 
     executable: Executable
@@ -241,6 +256,7 @@ class Program:
     modules: tuple[str, ...] = ()
     caller: Caller | None = None
     freed: bool = False
+    kind: ProgramKind | None = None
 
     @property
     def name(self) -> str:

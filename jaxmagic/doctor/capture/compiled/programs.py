@@ -27,6 +27,7 @@ from ..frames import known
 from ..host_lines import lines_of, outwards, place_of
 from .callers import SeenCaller, caller_of, described_caller
 from .constant_work import constant_work
+from .equal_programs import kinds_of_programs
 from .modules_at_call import ModulesAtCall, modules_at_call
 from .partial_sorts import partial_sorts
 from .placements import Passed, described_placements, passed_arrays
@@ -57,6 +58,7 @@ class _Seen(NamedTuple):
         stale: the attributes of these that have changed by then.
         function: a weak reference to its function; ``None`` if unknown.
         freed: whether the function, and with it the program, was gone when the run had ended.
+        result: the structure of what its function returns; ``None`` if unknown.
     """
 
     captured: Captured
@@ -73,6 +75,7 @@ class _Seen(NamedTuple):
     stale: tuple[StaleAttribute, ...] = ()
     function: Callable[[], Any] | None = None
     freed: bool = False
+    result: Any = None
 
 
 def watch() -> executed_programs.watch:
@@ -129,6 +132,7 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         caller=caller_of(sys._getframe(1), origin.function, origin.arguments),
         objects=objects_of(origin),
         function=_weakly(origin.function),
+        result=origin.result,
     )
 
 
@@ -170,12 +174,14 @@ def programs_of(
     constants = {key: each.captured for key, each in seen.items()}
     transformed = {each.transformed for each in seen.values() if each.transformed is not None}
     ran = described(replace(observed, captured=constants), namespace=namespace)
+    kinds = kinds_of_programs({key: (each.code, each.jaxpr, each.result) for key, each in seen.items()})
     named = name_all([constants.get(id(program), NOTHING) for program, _ in ran], namespace)
     return tuple(
         replace(
             _described(about, executable, _module(program) if number < _MOST_READ else None, names, transformed),
             placements=described_placements(about.passed, namespace or {}),
             caller=None if about.caller is None else described_caller(about.caller, namespace or {}),
+            kind=kinds.get(id(program)),
         )
         for number, ((program, executable), names) in enumerate(zip(ran, named, strict=True))
         if executable.ran and (about := seen.get(id(program))) is not None

@@ -153,6 +153,36 @@ def _one_type(converted: str, same: int, exact: int = 0) -> str:
     )
 
 
+def _same(function: str, argument: str, forms: int) -> str:
+    values = f"of {printable(argument)}" if argument else "of its static arguments"
+    if forms > 1:
+        return (
+            f"{printable(function)} computes the same for several values {values}: their programs have the same "
+            "operations, shapes and constants. Pass one value in place of these."
+        )
+    leave = f"leave {printable(argument)} out of the arguments" if argument else "leave out those that vary"
+    return (
+        f"{printable(function)} computes the same for all these values {values}: the programs have the same "
+        f"operations, shapes and constants. Pass one value in every call, or {leave}."
+    )
+
+
+def _constants(argument: str, forms: int) -> str:
+    which = "Programs with" if forms > 1 else "The programs have"
+    return (
+        f"{which} the same operations and shapes{'' if forms > 1 else ', and'} differ in nothing but constants. Pass "
+        f"as arrays what these depend on, in place of {printable(argument) or 'the static arguments that vary'}."
+    )
+
+
+def _if_same(function: str, argument: str) -> str:
+    what = f"{printable(argument)} is" if argument else "its static arguments are"
+    return (
+        f"If {printable(function)} computes the same whatever {what}, pass one value in every call. If only numbers "
+        "in the program depend on it, pass these as arrays."
+    )
+
+
 NOTES: dict[str, Callable[..., str]] = {
     **CREATED_ONCE,
     "recompile": recompiles,
@@ -177,6 +207,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Only numbers in {printable(argument)} differ, and the programs have the same operations and shapes. "
         "Pass these numbers as arrays and not in a static argument, unless an axis depends on them."
     ),
+    "recompile_same": _same,
+    "recompile_constants": _constants,
+    "recompile_if_same": _if_same,
     "recompile_own_equality": lambda argument: (
         f"No {printable(argument)} of an earlier run was equal to this one. Pass the same object in every run, or "
         "let its __eq__ and __hash__ compare only what decides the program. Pass numbers that vary as arrays."

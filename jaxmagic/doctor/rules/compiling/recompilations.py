@@ -46,6 +46,30 @@ class Group(NamedTuple):
         return self.function, self.location
 
 
+class Alike(NamedTuple):
+    """The programs of a function, by what differs between them.
+
+    Attributes:
+        programs: how many there are.
+        forms: how many kinds of operations, with their parameters, and shapes they have.
+        kinds: how many kinds there are if those with other constants count as another kind.
+    """
+
+    programs: int
+    forms: int
+    kinds: int
+
+    @property
+    def repeating(self) -> int:
+        """How many programs repeat the operations and shapes of another."""
+        return self.programs - self.forms
+
+    @property
+    def same_constants(self) -> bool:
+        """Whether programs with the same operations and shapes have the same constants as well."""
+        return self.kinds == self.forms
+
+
 def median_ns(group: Group, runs: Sequence[Timing]) -> int:
     """Return how long a function compiles in a run, for these kinds of causes."""
     compilations = ([each for each in run.compilations if counts(each)] for run in runs)
@@ -163,6 +187,20 @@ def forms_of(group: Group, evidence: Evidence) -> int:
 def repeating(group: Group, evidence: Evidence) -> int:
     """Return how many programs repeat the operations and shapes of another, as far as is known."""
     return len(programs_of(group, evidence)) - forms_of(group, evidence)
+
+
+def alike(group: Group, evidence: Evidence) -> Alike | None:
+    """Return how the programs of a function compare; ``None`` if unknown for one, or if there is no other."""
+    kinds = [each.kind for each in programs_of(group, evidence)]
+    known = [each for each in kinds if each is not None]
+    if len(known) < max(len(kinds), 2):
+        return None
+    return Alike(len(known), len({each.operations for each in known}), len({each.constants for each in known}))
+
+
+def passable(group: Group) -> bool:
+    """Return whether what differs in static values might be passed as arrays, or is known to be avoidable."""
+    return all(each.cause.remedy or only_numbers_differ(each.cause) for each in group.compilations)
 
 
 def _kinds_of_shapes(modules: Sequence[HloModule | None]) -> int:

@@ -19,6 +19,7 @@ from .operations import Operation, operations_joined, varying_sizes
 from .padding import MOST_TIMES, about_sizes, sizes_to_pad
 from .recompilations import (
     Group,
+    alike,
     avoidable,
     counts,
     differing,
@@ -26,7 +27,7 @@ from .recompilations import (
     function_of,
     grouped,
     in_first_run,
-    only_numbers_differ,
+    passable,
     programs_of,
     repeating,
 )
@@ -97,8 +98,10 @@ def _is_avoidable(group: Group, evidence: Evidence) -> bool:
     if group.kind == "static value":
         if counted_loop(group, evidence) is not None:
             return True
-        several = forms_of(group, evidence) <= 1 or repeating(group, evidence) >= _SEVERAL
-        return several and all(each.cause.remedy or only_numbers_differ(each.cause) for each in group.compilations)
+        if passable(group):
+            return forms_of(group, evidence) <= 1 or repeating(group, evidence) >= _SEVERAL
+        programs = alike(group, evidence)
+        return programs is not None and (programs.forms == 1 or programs.repeating >= _SEVERAL)
     if group.kind == "new function" and (
         kept_if_made_once(group, evidence).names or changed_for_effect(group, evidence)
     ):

@@ -24,7 +24,9 @@ from .made_anew import (
 from .one_type import OneType, one_type
 from .padding import Padding, padding_code, sizes_to_pad
 from .recompilations import (
+    Alike,
     Group,
+    alike,
     differing,
     forms_of,
     in_first_run,
@@ -32,8 +34,8 @@ from .recompilations import (
     library_called,
     only_argument,
     only_numbers_differ,
+    passable,
     programs_of,
-    repeating,
     settings_of,
     varying_shapes,
 )
@@ -55,6 +57,7 @@ class Known(NamedTuple):
         number: The number to convert, if only its kind differs.
         loop: A loop of JAX in place of one whose range is static, if that is the only use of the value.
         forms: How many different programs the static values need; 0 where that does not matter.
+        programs: How the programs for static values compare; ``None`` if unknown, or if there is only one.
         values: What differed in the first run, if every run makes the function or its static argument anew: JAX
             compares those of a later run with the same of the run before.
         library: The library that makes the function, if one does.
@@ -73,6 +76,7 @@ class Known(NamedTuple):
     number: OneType | None
     loop: CountedLoop | None
     forms: int
+    programs: Alike | None
     values: Cause | None
     library: str | None
     called_at: Frame | None
@@ -104,6 +108,7 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
     is_static = group.kind == "static value"
     grows = growth(group, evidence) if is_shape else None
     loop = counted_loop(group, evidence) if is_static else None
+    programs = alike(group, evidence) if is_static and loop is None else None
     location = group.location if made is None else location_like(group.location, made, evidence)
     return Known(
         group=group,
@@ -116,12 +121,17 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
         sizes=sizes_to_pad(group, evidence) if is_shape and grows is None else None,
         number=one_type(group, evidence) if group.kind == "weak type" else None,
         loop=loop,
-        forms=forms_of(group, evidence) if is_static and not every_run and loop is None else 0,
+        forms=_forms(group, programs, evidence) if is_static and not every_run and loop is None else 0,
+        programs=programs,
         values=_values_of_first(group, evidence) if every_run else None,
         library=library_called(group, evidence),
         called_at=_called_at(group, evidence) if location is None or is_librarys(group) else None,
         shapes=varying_shapes(group, evidence) if group.kind == "new function" and not group.eager else [],
     )
+
+
+def _forms(group: Group, programs: Alike | None, evidence: Evidence) -> int:
+    return forms_of(group, evidence) if programs is None or passable(group) else programs.forms
 
 
 def _values_of_first(group: Group, evidence: Evidence) -> Cause | None:
@@ -144,7 +154,7 @@ def avoidable_share(known: Known, evidence: Evidence) -> float:
     if known.sizes is not None:  # those for these sizes compile all the same
         return min((known.sizes.seen - known.sizes.needed) / programs, 1)
     if known.forms > 1:  # one for each of them compiles all the same
-        return min(repeating(known.group, evidence) / programs, 1)
+        return min((len(programs_of(known.group, evidence)) - known.forms) / programs, 1)
     return 1
 
 
@@ -228,12 +238,9 @@ def _made_once(known: Known) -> Note | None:
 
 def _same_values(known: Known) -> Note | None:
     """Say how to call a function so that what it compiled for stays the same."""
-    kind, last = known.group.kind, known.last
-    remedy = known.told.remedy
-    if kind == "static value" and remedy is None and only_numbers_differ(last):
-        return note("doctor.recompile_numbers", argument=last.argument or "")
-    if kind == "static value" and known.every_run and last.argument and last.now is None:
-        return note("doctor.recompile_own_equality", argument=last.argument)
+    kind, remedy = known.group.kind, known.told.remedy
+    if kind == "static value" and (values := _static_values(known)) is not None:
+        return values
     if known.library is not None:
         return note("doctor.recompile_in_library", library=known.library)
     if kind == "pytree" and (argument := only_argument(known.group)) is not None:
@@ -241,3 +248,31 @@ def _same_values(known: Known) -> Note | None:
     if kind == "context" and (settings := settings_of(known.group)):
         return note("doctor.recompile_settings", settings=", ".join(settings))
     return None if remedy is None else note("doctor.recompile_remedy", remedy=remedy)
+
+
+def _static_values(known: Known) -> Note | None:
+    """Say what to do about static values, where their own remedy is not all that is known."""
+    last, programs, function = known.last, known.programs, known.group.function
+    numbers, remedy = only_numbers_differ(last), known.told.remedy
+    argument = _static_argument(known.group)
+    if programs is not None and programs.repeating and programs.same_constants and (remedy is None or numbers):
+        return note("doctor.recompile_same", function=function, argument=argument, forms=programs.forms)
+    if remedy is not None:
+        return None
+    if numbers:
+        return note("doctor.recompile_numbers", argument=last.argument or "")
+    if known.every_run and last.argument and last.now is None:
+        return note("doctor.recompile_own_equality", argument=last.argument)
+    if programs is not None and programs.repeating:
+        return note("doctor.recompile_constants", argument=argument, forms=programs.forms)
+    if known.every_run and programs is None:
+        return note("doctor.recompile_if_same", function=function, argument=argument)
+    return None
+
+
+def _static_argument(group: Group) -> str:
+    """Return the one static argument that differs in all calls; empty if others do as well, or if it has no name."""
+    causes = [each.cause for each in group.compilations]
+    arguments = {each.argument for each in causes}
+    alone = len(arguments) == 1 and not any("; and other differences at " in each.reason for each in causes)
+    return (arguments.pop() or "") if alone else ""

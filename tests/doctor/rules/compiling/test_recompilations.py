@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
+import itertools
 import sys
 from functools import partial
 from typing import Any
@@ -210,6 +212,149 @@ def test_programs_that_repeat_the_operations_of_another_are_found_beside_other_o
 )
 def test_values_that_decide_on_operations_or_shapes_are_by_design(function: Any, values: Any) -> None:
     assert found(function, [(each,) for each in values]) == []
+
+
+class Mode(enum.Enum):
+    FIRST = 1
+    SECOND = 2
+    THIRD = 3
+    FOURTH = 4
+
+
+def labelled(x: Any, tag: Any) -> Any:
+    return jnp.sin(x)
+
+
+#: Values that decide on a constant, on operations, and on a parameter of one operation.
+TABLE = {"low": 1.5, "middle": 2.5, "high": 3.5, "highest": 4.5}
+FUNCTIONS = {"low": jnp.sin, "middle": jnp.cos, "high": jnp.tanh, "highest": jnp.exp}
+AXES = {"low": (0, 1, 2), "middle": (1, 0, 2), "high": (2, 1, 0), "highest": (2, 0, 1)}
+
+
+def scaled_by_name(x: Any, tag: Any) -> Any:
+    return jnp.sin(x) * TABLE[tag]
+
+
+def chosen_by_name(x: Any, tag: Any) -> Any:
+    return FUNCTIONS[tag](x)
+
+
+def transposed_by_name(x: Any, tag: Any) -> Any:
+    return x[:27].reshape(3, 3, 3).transpose(AXES[tag])
+
+
+def keyed_by_name(x: Any, tag: Any) -> Any:
+    return {tag: jnp.sin(x)}
+
+
+def printed_by_name(x: Any, tag: Any) -> Any:
+    jax.debug.print(tag + " {}", x.sum())
+    return x
+
+
+def chosen_by_prefix(x: Any, tag: str) -> Any:
+    return jnp.sin(x) if tag.startswith("s") else jnp.cos(x)
+
+
+def scaled_by_prefix(x: Any, tag: str) -> Any:
+    return jnp.sin(x) * len(tag) if tag.startswith("s") else jnp.cos(x) * len(tag)
+
+
+def two_names(x: Any, tag: Any, other: Any) -> Any:
+    return jnp.sin(x)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"step{i}" for i in range(4)],
+        [("a", f"{i}") for i in range(4)],
+        [frozenset({1, i}) for i in range(5, 9)],
+        [*Mode],
+        [True, False, None, 3],
+        [b"a", b"b", b"c", b"d"],
+        [1, 2, 3, 4],
+        [f"{i}" * 100 for i in range(4)],
+    ],
+    ids=["str", "tuple", "frozenset", "enum", "mixed", "bytes", "int", "long"],
+)
+def test_static_values_on_which_nothing_depends_are_to_be_left_out(values: list[Any]) -> None:
+    def labelled(x: Any, tag: Any) -> Any:
+        return jax.lax.scan(lambda carry, each: (jax.nn.relu(carry + each), each), jnp.sin(x), x[:, None])[0]
+
+    (finding,) = found(labelled, [(each,) for each in values])
+    assert finding.basis == "measured"
+    assert len(finding.compiles) == 3
+    assert str(finding.remedy) == (
+        "labelled computes the same for all these values of tag: the programs have the same operations, shapes and "
+        "constants. Pass one value in every call, or leave tag out of the arguments."
+    )
+
+
+def test_names_that_decide_on_a_constant_are_to_be_replaced_by_it() -> None:
+    (finding,) = found(scaled_by_name, [(each,) for each in TABLE])
+    assert str(finding.remedy) == (
+        "The programs have the same operations and shapes, and differ in nothing but constants. Pass as arrays what "
+        "these depend on, in place of tag."
+    )
+
+
+@pytest.mark.parametrize("function", [chosen_by_name, transposed_by_name, keyed_by_name, printed_by_name])
+def test_names_that_decide_on_operations_their_parameters_or_keys_of_the_result_are_by_design(function: Any) -> None:
+    assert found(function, [(each,) for each in TABLE]) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "remedy"),
+    [
+        (
+            chosen_by_prefix,
+            "chosen_by_prefix computes the same for several values of tag: their programs have the same operations, "
+            "shapes and constants. Pass one value in place of these.",
+        ),
+        (
+            scaled_by_prefix,
+            "Programs with the same operations and shapes differ in nothing but constants. Pass as arrays what these "
+            "depend on, in place of tag.",
+        ),
+    ],
+)
+def test_names_of_two_kinds_of_programs(function: Any, remedy: str) -> None:
+    (finding,) = found(function, [(kind * length,) for kind in "sc" for length in (1, 2, 3)])
+    assert str(finding.remedy) == remedy
+    assert finding.evidence[-1].facts == {"argument": "tag", "forms": 2}
+    assert finding.basis == "estimated"
+    assert len(finding.compiles) == 5
+
+
+def test_of_two_static_arguments_that_vary_neither_is_named_alone() -> None:
+    (finding,) = found(two_names, [(f"a{i}", f"b{i}") for i in range(4)])
+    assert str(finding.remedy) == (
+        "two_names computes the same for all these values of its static arguments: the programs have the same "
+        "operations, shapes and constants. Pass one value in every call, or leave out those that vary."
+    )
+
+
+@pytest.mark.parametrize(
+    ("calls", "remedy"),
+    [
+        (
+            1,
+            "If labelled computes the same whatever tag is, pass one value in every call. If only numbers in the "
+            "program depend on it, pass these as arrays.",
+        ),
+        (2, "labelled computes the same for all these values of tag: "),
+    ],
+)
+def test_names_that_are_new_in_each_run(calls: int, remedy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recompile, "is_worth_it", lambda *_: True)
+    jitted, numbers = jax.jit(labelled, static_argnames="tag"), itertools.count()
+    diagnosis = jaxmagic.diagnose(
+        lambda: [jitted(X, tag=f"step{next(numbers)}") for _ in range(calls)], only=["recompile"], repeat=True
+    )
+    (finding,) = diagnosis.findings
+    assert finding.per == "run"
+    assert str(finding.remedy).startswith(remedy)
 
 
 @pytest.mark.parametrize(
