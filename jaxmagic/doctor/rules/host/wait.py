@@ -15,7 +15,7 @@ from ..rewriting.jit.obstacles import sized_by_values
 from ..rewriting.loops.kept_lists import loop_that_fills
 from ..rewriting.meanings import path_at, paths_in
 from ..rewriting.rewritten import after
-from ..rewriting.syntax import have_own_lines, last_name
+from ..rewriting.syntax import have_own_lines, last_name, source_of_location
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
 from .functions.one_call import one_call_around
@@ -243,6 +243,7 @@ def _callbacks(evidence: Evidence) -> Iterator[RuleFinding]:
                 rule=RULE.name,
                 found=note("doctor.host_callback", primitive=primitive, count=round(count / runs)),
                 line=source,
+                source=None if source is None else source_of_location(source, evidence),
                 cost_ns=cost_ns,
                 basis="estimated",
                 remedy=note("doctor.host_callback_remedy", printing=int("debug" in primitive)),

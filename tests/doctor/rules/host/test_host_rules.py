@@ -168,6 +168,7 @@ class TestHostWait:
         assert found.found.facts == {"primitive": "pure_callback", "count": 10}
         assert found.line is not None
         assert found.line.startswith(__file__)
+        assert found.source == "return jax.pure_callback(lambda a: np.sort(-np.asarray(a)), shape, x), None"
 
     def test_printing_from_the_device_is_found(self) -> None:
         @jax.jit
@@ -182,6 +183,7 @@ class TestHostWait:
             found = diagnosed(noisy, TINY)["host-wait"]
         assert found.remedy is not None
         assert found.remedy.facts == {"printing": 1}
+        assert found.source == 'jax.debug.print("{}", x[0])'
 
 
 @pytest.fixture
