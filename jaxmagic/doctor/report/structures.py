@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
+from ...records.names import truncated
 from ...terminal import printable
 from .quoted import quoted
+
+#: Of a longer expression for a pytree, only the beginning is shown.
+_LONGEST_TREE = 40
 
 
 def _carry(loop: str, leaf: str, expected: str, got: str, aspect: str) -> str:
@@ -42,14 +47,55 @@ def _branches(function: str, leaf: str, expected: str, got: str, aspect: str) ->
     )
 
 
-def _pytree(path: str, expected: str, got: str) -> str:
+def _pytree(path: str, expected: str, got: str, tree: str = "", other: str = "", placed: int = 1) -> str:
+    """Word where two pytrees differ.
+
+    Args:
+        path: where they differ; empty for the whole.
+        expected: the node of the first pytree.
+        got: the node of the other one.
+        tree: the first pytree as the failing line writes it; empty if unknown.
+        other: likewise, the other one.
+        placed: whether the place is known; an older JAX does not say it.
+    """
     if not expected:
         return "Two pytrees that must have the same structure differ. JAX's message says where."
-    at = f" at {quoted(path)}" if path else ""
+    if not tree and not other:
+        at = f" at {quoted(path)}" if path else ""
+        return (
+            f"Two pytrees that must have the same structure differ{at}: one has {quoted(expected)}, the other "
+            f"{quoted(got)}."
+        )
+    both = f"{_short(tree) or 'A pytree'} and {_short(other) or 'another pytree'} must have the same structure"
+    if not placed:
+        return f"{both}: at one place, one has {quoted(expected)}, the other {quoted(got)}."
+    behind = path if all(map(_is_path, filter(None, (tree, other)))) else ""
+    at = f", and differ at {quoted(path)}" if path != behind else ""
+    first, last = (_short(each) + quoted(behind) if each else "" for each in (tree, other))
+    has = expected.startswith(("the ", "no "))
+    kinds = (quoted(expected), quoted(got)) if has else (_whole(expected), _whole(got))
     return (
-        f"Two pytrees that must have the same structure differ{at}: one has {quoted(expected)}, the other "
-        f"{quoted(got)}."
+        f"{both}{at}: {first or 'the first'} {'has' if has else 'is'} {kinds[0]}, {last or 'the other'} {kinds[1]}."
     )
+
+
+def _whole(text: str) -> str:
+    """Put an article before a type with a length as well.
+
+    >>> _whole("tuple of length 2"), _whole("one of length 3"), _whole("list")
+    ('a tuple of length 2', 'one of length 3', 'a list')
+    """
+    kind, space, rest = text.partition(" ")
+    return quoted(text) if kind == "one" else f"{_kind(kind)}{space}{quoted(rest)}"
+
+
+def _short(text: str) -> str:
+    return truncated(quoted(text), _LONGEST_TREE)
+
+
+def _is_path(text: str) -> bool:
+    """Return whether code is a name, or something that a name leads to."""
+    return re.fullmatch(r"\w+(\.\w+|\[[^\[\]]*\])*", text) is not None
 
 
 def _dtype(jnp: str, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from contextlib import suppress
 
 from ...record.failing_code import Difference
 from .messages import LONGEST, short_type
@@ -131,23 +132,28 @@ def _trees(text: str) -> tuple[Difference, ...]:
     at = re.search(r"pytree structure error: .+ at key path\s+(.+)\n", text)
     pairs = (
         (r"subtree of type (\w+ of length \d+), but .+? of the same type but (of length \d+)", "{0}", "one {1}"),
-        (r"child keys?\s+(.+)\nbut [^\n]+ child keys?\s+(.+)\n", "the keys {0}", "{1}"),
-        (r"metadata\s+(.+)\nbut [^\n]+ metadata\s+(.+)\n", "{0}", "{1}"),
+        (r"child keys?\s+(.+)\nbut [^\n]+ child keys?\s+(.+)\n", "the keys", "the keys"),
+        (r"Dict'>\s+with metadata\s+(.+)\nbut [^\n]+ metadata\s+(.+)\n", "the keys", "the keys"),
+        (r"dict'>\s+with metadata\s+(.+)\nbut [^\n]+ metadata\s+(.+)\n", "the keys", "the keys"),
+        (r"metadata\s+(.+)\nbut [^\n]+ metadata\s+(.+)\n", "the metadata {0}", "{1}"),
         (r"subtree of type\s+(<class '.+?'>)\s+but [^\n]+ different type\s+(<class '.+?'>)", "{0}", "{1}"),
-        (r"expected keys: (.+?); present keys: (.+?)\.?$", "the keys {0}", "{1}"),
+        (r"expected keys: (.+?); present keys: (.+?)\.?$", "the keys", "the keys"),
         (r"input tree structure is:\s+PyTreeDef\(\*\)\s+the output[\w ]+:\s+PyTreeDef\(None\)", "leaf", "NoneType"),
         (r"output tree structure is:\s+PyTreeDef\(None\)", "pytree", "NoneType"),
-        (r"^Expected (\w+), got \(", "{0}", "tuple"),
-        (r"^Expected (\w+), got \[", "{0}", "list"),
-        (r"^Expected (\w+), got \{", "{0}", "dict"),
-        (r"^Expected (\w+), got (.+?)\.?$", "{0}", "{1}"),
+        (r"^Expected ((?:named )?\w+), got \(", "{0}", "tuple"),
+        (r"^Expected ((?:named )?\w+), got \[", "{0}", "list"),
+        (r"^Expected ((?:named )?\w+), got \{", "{0}", "dict"),
+        (r"^Expected ((?:named )?\w+), got (.+?)\.?$", "{0}", "{1}"),
     )
     for pattern, first, other in pairs:
         match = re.search(pattern, text, re.M)
         if match is not None:
-            sides = [_plain(_keys(each) if "keys" in first else each) for each in match.groups()]
-            path = "" if at is None else at[1].strip().removesuffix(":").removeprefix("tree_map tree")
-            expected, got = first.format(*sides), other.format(*sides)
+            path = "" if at is None else re.sub(r"^tree_map\w* tree", "", at[1].strip().removesuffix(":"))
+            expected, got = (
+                _keys_of_both(*match.groups())
+                if first == "the keys"
+                else (text.format(*map(_plain, match.groups())) for text in (first, other))
+            )
             return (Difference(path=path, expected=expected, got=got, aspect="structure"),)
     prefix = re.match(r"(vmap \w+_axes) specification must be a tree prefix", text)
     if prefix is not None:
@@ -159,15 +165,37 @@ def _trees(text: str) -> tuple[Difference, ...]:
     return (Difference(path="", expected=expected, got=got, aspect="structure"),)
 
 
-def _keys(text: str) -> str:
-    """Write keys as a list.
+def _keys_of_both(first: str, other: str) -> tuple[str, str]:
+    """Say which keys two dictionaries have.
 
-    >>> _keys("['b'] ['w']"), _keys("b w"), _keys("1 2"), _keys("['b', 'w']")
-    ('b and w', 'b and w', '1 2', 'b and w')
+    >>> _keys_of_both("['b'] ['w']", "['w']"), _keys_of_both("1", "1 2"), _keys_of_both("['b', 'w']", "['b', 'c']")
+    (('the keys b and w', 'only w'), ('the key 1', 'the keys 1 and 2'), ('the keys b and w', 'the keys b and c'))
     """
-    keys = [each.strip("[',]") for each in text.split()]
-    *first, last = keys if keys and all(map(str.isidentifier, keys)) else [text]
+    expected, got = map(_keys, (first, other))
+    if got and {*got} < {*expected}:
+        return _list(expected), f"only {_joined(got)}"
+    return _list(expected), _list(got)
+
+
+def _list(keys: list[str]) -> str:
+    return f"the key{'' if len(keys) == 1 else 's'} {_joined(keys)}" if keys else "no keys"
+
+
+def _joined(keys: list[str]) -> str:
+    *first, last = keys[:6] if len(keys) <= 6 else [*keys[:5], f"{len(keys) - 5} more"]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _keys(text: str) -> list[str]:
+    """Return the keys in one of JAX's wordings.
+
+    >>> _keys("['b'] ['w']"), _keys("b w"), _keys("1 2"), _keys("['b', 'w']"), _keys("('a', 'b c')"), _keys("")
+    (['b', 'w'], ['b', 'w'], ['1', '2'], ['b', 'w'], ['a', 'b c'], [])
+    """
+    with suppress(SyntaxError, ValueError):
+        found = ast.literal_eval(re.sub(r"\]\s+\[", ", ", text.strip()))
+        return [str(each) for each in (found if isinstance(found, list | tuple) else [found])]
+    return [each.strip("[',]()") for each in text.split()]
 
 
 def _plain(text: str) -> str:

@@ -38,7 +38,7 @@ _OF_TEXT: tuple[tuple[str, str, Kind], ...] = (
     ("TypeError", r"^\w+ branch(es| outputs) must have", "branches"),
     ("FloatingPointError", r"^invalid value \((nan|inf)\) encountered in|\A\('.*', '(nan|inf)'\)\. Because ", "nan"),
     ("ValueError", r"^pytree structure error|\A.* specification must be a tree prefix of", "pytree"),
-    ("ValueError", r"^Dict key mismatch; expected keys|^Expected \w+, got ", "pytree"),
+    ("ValueError", r"^Dict key mismatch; expected keys|^Expected (named )?\w+, got ", "pytree"),
     ("ValueError", r"^(List|Tuple|Custom node|Custom dataclass|Named tuple)[\w ]* mismatch: ", "pytree"),
     ("ValueError", r"^Mismatch custom node data: ", "pytree"),
     ("Exception", r"\ALeaked trace ", "leak"),

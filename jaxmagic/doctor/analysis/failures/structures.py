@@ -57,7 +57,16 @@ def explain_branches(failure: Failure) -> RuleFinding:
 def explain_pytree(failure: Failure) -> RuleFinding:
     """Explain two pytrees that had to have the same structure."""
     first, more = _first(failure)
-    found = note("doctor.error_pytree", path=first.path, expected=first.expected, got=first.got)
+    said = dict(failure.said)
+    found = note(
+        "doctor.error_pytree",
+        path=first.path,
+        expected=first.expected,
+        got=first.got,
+        tree=said.get("tree", ""),
+        other=said.get("other", ""),
+        placed=int(bool(said.get("placed"))),
+    )
     if first.path.startswith(("vmap in_axes", "vmap out_axes")):
         option = first.path.split()[1].partition("[")[0]
         return _finding(failure, found, more, note("doctor.write_axes_tree", option=option))

@@ -55,6 +55,7 @@ from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmap,
 from .traced.loop_bodies import first_nan
 from .traced.stores import stores_outside
 from .traced.values import beginning, common_origin, handed, meant, named, values_in, with_closure, with_leaked
+from .wrong_calls.compared_trees import compared_trees
 
 #: The kinds of errors whose messages do not say which function was being traced, or not always.
 _OF_ONE_VALUE = "mask", "shape", "number", "format", "scalar index", "repeated", "truncated"
@@ -117,6 +118,11 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         found = replace(found, said=(*found.said, *mapped_list(users)))
     if found.kind in WRONG_ARGUMENTS:
         found = _with_operands(found, users[-1], beyond(entries, users[-1]))
+    if kind == "pytree" and found.differences:
+        called = [each.frame for each in beyond(entries, users[-1])]
+        path = found.differences[0].path if "at key path" in text else None
+        trees = compared_trees(users[-1].place, users[-1].frame, called, path)
+        return replace(found, said=(*found.said, *trees.items(), ("placed", "" if path is None else "1")))
     if kind == "nan":
         return replace(found, said=(*found.said, *_inside(beyond(entries, users[-1]), found)))
     if found.kind == "leak":

@@ -9,9 +9,9 @@ from failing_cells import Cell
 
 
 def test_none_is_a_pytree_without_leaves() -> None:
-    cell = Cell("jax.tree.map(lambda x, y: y, {'a': 1.0, 'b': None}, {'a': 1.0, 'b': 2.0})  # here")
+    cell = Cell("p = {'a': 1.0, 'b': None}\njax.tree.map(lambda x, y: y, p, {'a': 1.0, 'b': 2.0})  # here")
     assert cell.finding.line == cell.here
-    assert "one has None" in cell.said
+    assert "p is None" in cell.said or "one has None" in cell.said
     assert "is_leaf=lambda x: x is None" in cell.said
 
 
@@ -48,7 +48,8 @@ def test_a_carry_that_grows_begins_with_no_shape(body: str) -> None:
 
 def test_several_keys_are_listed() -> None:
     cell = Cell("jax.tree.map(lambda a, b: a, {'b': 1, 'w': 2}, {'w': 2})")
-    assert "one has the keys b and w, the other w." in cell.said
+    assert "has the keys b and w, " in cell.said
+    assert cell.said.splitlines()[0].endswith(" only w.")
 
 
 def test_keys_that_only_one_carry_has_are_named() -> None:
