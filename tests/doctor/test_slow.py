@@ -30,6 +30,7 @@ def test_what_is_slow_is_found_and_its_remedy_gains_what_it_promises(name: str) 
     assert not missing(name)
     row = measure(name)
     assert row.found is not None, str(row.diagnosis)
+    assert row.diagnosis.findings[0].rule in PROGRAMS[name].rules, str(row.diagnosis)
     assert {each.rule for each in row.diagnosis.findings} <= {*PROGRAMS[name].rules, "compile-time"}, row
     assert row.gained is not None, str(row.diagnosis)
     assert row.way, f"the remedy was not applied: {row.gained}"

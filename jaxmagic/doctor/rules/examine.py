@@ -71,7 +71,8 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
     if not {rule.name for rule in host} & {each.rule for each in findings}:
         notes += filter(None, [unjudged(host, evidence), reads_unseen(evidence) if "host-wait" in looked else None])
     findings = with_shared_loops(divide_compile_time(findings, evidence), evidence)
-    return Examined(tuple(sorted(findings, key=_priority)), tuple(looked), tuple(notes))
+    ordered = _behind_jit(sorted(findings, key=_priority), evidence)
+    return Examined(tuple(ordered), tuple(looked), tuple(notes))
 
 
 def _priority(finding: RuleFinding) -> tuple[bool, int, float]:
@@ -80,6 +81,25 @@ def _priority(finding: RuleFinding) -> tuple[bool, int, float]:
     if finding.cost_ns is not None:
         return last, 0, -finding.cost_ns * (_FIRST_RUN if finding.per == "first run" else 1)
     return (last, 1, -finding.cost_bytes) if finding.cost_bytes is not None else (last, 2, 0)
+
+
+def _behind_jit(findings: Sequence[RuleFinding], evidence: Evidence) -> list[RuleFinding]:
+    """Move the compiling of operations outside of jit behind the finding about all of these operations.
+
+    What jits them makes their programs unnecessary, whichever of the two costs more.
+    """
+    jits = next((each for each in findings if each.found.kind == "doctor.not_jitted"), None)
+    place = 0 if jits is None else findings.index(jits)
+    early = [each for each in findings[:place] if _compiles_operations(each, evidence)]
+    rest = [each for each in findings if not any(each is one for one in early)]
+    place -= len(early) - 1
+    return [*rest[:place], *early, *rest[place:]]
+
+
+def _compiles_operations(finding: RuleFinding, evidence: Evidence) -> bool:
+    """Return whether a finding is about compiling operations outside of jit, and nothing else."""
+    compiled = [evidence.first.compilations[number] for number in finding.compiles]
+    return finding.rule == "compile-time" and bool(compiled) and all(each.eager for each in compiled)
 
 
 def _changes_no_code(finding: RuleFinding) -> bool:

@@ -115,6 +115,40 @@ def test_compiling_that_only_a_cache_spares_comes_after_what_the_code_can_change
     assert [each.rule for each in examine(evidence, only=("cache",)).findings] == ["cache"]
 
 
+@pytest.mark.parametrize(
+    ("eager", "kind", "expected"),
+    [
+        ((True, True), "doctor.not_jitted", ["memory", "not-jitted", "compile-time", "more"]),
+        ((True, False), "doctor.not_jitted", ["compile-time", "memory", "not-jitted", "more"]),
+        ((True, True), "doctor.transformed_calls", ["compile-time", "memory", "not-jitted", "more"]),
+    ],
+)
+def test_compiling_of_operations_comes_after_the_finding_that_jits_them(
+    evidence: Evidence,
+    monkeypatch: pytest.MonkeyPatch,
+    timing: Any,
+    compilation: Any,
+    eager: tuple[bool, ...],
+    kind: str,
+    expected: list[str],
+) -> None:
+    compiled = [replace(compilation(), eager=each) for each in eager]
+    compiling = finding(
+        "compile-time", cost_ns=9e9, per="first run", compiles=(0, 1), remedy=note("doctor.not_jitted_own_calls")
+    )
+    jits = replace(finding("not-jitted", cost_ns=4e6), found=note(kind, count=1, names="", kinds=1))
+    rules = (
+        rule("compile-time", compiling),
+        rule("memory", finding("memory", cost_ns=5e6)),
+        rule("not-jitted", jits),
+        rule("more", finding("more", cost_ns=3e6)),
+    )
+    monkeypatch.setattr(module, "RULES", rules)
+    monkeypatch.setattr(module, "divide_compile_time", lambda findings, _: findings)
+    result = examine(replace(evidence, first=timing(*compiled)))
+    assert [each.rule for each in result.findings] == expected
+
+
 def test_a_rule_that_fails_loses_nothing_of_the_others(evidence: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = rule("broken", error=ZeroDivisionError("by zero"))
     monkeypatch.setattr(module, "RULES", (broken, rule("fine", finding("fine", cost_ns=1.0))))
