@@ -18,7 +18,7 @@ from ..analysis.failed_trial import is_in_vain
 from ..charts import costs_chart
 from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
-from ..rules.all import RULES
+from ..rules.all import HOST_RULES, RULES
 from .remedies.speedups import how_fast
 from .runs import about_compiling, about_runs, is_incomplete
 from .verified import beside_memory
@@ -210,7 +210,14 @@ def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
         return f"{about}{time} {'once' if len(diagnosis.runs) > 1 else 'in the only run'}"  # others may compile again
     wall_ns = diagnosis.wall_ns
     share = f", {units.share(min(finding.cost_ns, wall_ns), wall_ns)} of it" if wall_ns else ""
-    return f"{about}{time} per run{share}"
+    return f"{about}{time} per run{share}{_compiling(finding, diagnosis) if share else ''}"
+
+
+def _compiling(finding: RuleFinding, diagnosis: Diagnosis) -> str:
+    """Say that a share is of a run that compiles, where the rule has decided by its time without compiling."""
+    runs = diagnosis.warm or tuple(filter(None, [diagnosis.first]))
+    decides = finding.rule in {each.name for each in HOST_RULES}
+    return " with its compiling" if decides and all(each.compilations for each in runs) else ""
 
 
 def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -> list[str]:

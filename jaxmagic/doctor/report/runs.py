@@ -44,7 +44,7 @@ def _unreported(diagnosis: Diagnosis) -> str:
         return ""
     return (
         f" No rule reports lost time below {units.percent(LEAST_SHARE)} of a run, or {units.percent(LEAST_IDLE)} "
-        f"where the host keeps the device idle.{_too_short(diagnosis)}"
+        f"of its time without compiling where the host keeps the device idle.{_too_short(diagnosis)}"
     )
 
 

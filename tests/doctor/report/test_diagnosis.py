@@ -124,7 +124,8 @@ def test_a_diagnosis_without_findings_says_what_no_rule_reports(
     diagnosis: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs, "LEAST_IDLE", 0.07)
-    told = "No rule reports lost time below 2 % of a run, or 7 % where the host keeps the device idle."
+    told = "No rule reports lost time below 2 % of a run, or 7 % of its time without compiling where the "
+    told += "host keeps the device idle."
     looked = tuple(each.name for each in RULES)
 
     def text(**changes: Any) -> str:
