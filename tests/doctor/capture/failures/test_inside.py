@@ -109,6 +109,32 @@ OTHERS = {
             "x = lax.cond(x.sum() > 0, lambda v: {'a': v, 'b': v}, lambda v: {'a': v, 'c': v}, x)",
             "One branch of cond returns dict with the key 'b' and another dict with 'c' in its place.",
         ),
+        (
+            "x = lax.cond(x.sum() > 0, lambda v: v, lambda v: v.astype(jnp.int32), x)",
+            "One branch of cond returns f32[{n}] and another i32[{n}]: the dtypes differ.",
+        ),
+        (
+            "x = lax.cond(x.sum() > 0, lambda v: v[..., :1], lambda v: v, x)",
+            "One branch of cond returns f32[{one}] and another f32[{n}]: the shapes differ.",
+        ),
+        (
+            "x = lax.switch(x.sum().astype(int), [lambda v: v, lambda v: v[..., 0]], x)",
+            "One branch of switch returns f32[{n}] and another f32[",
+        ),
+    ],
+    "pytree": [
+        (
+            "old, new = {'m': x, 'v': x}, {'m': x, 'w': x}\nx = jax.tree.map(lambda a, b: a + b, old, new)['m']",
+            "old and new must have the same structure: ",
+        ),
+        (
+            "x = jax.tree.map(lambda a, b: a + b, {'m': x, 'v': x}, {'m': x})['m']",
+            "{'m': x, 'v': x} and {'m': x} must have the same structure: ",
+        ),
+        (
+            "x = jax.tree.map(lambda a, b: a + b, (x, x), (x, x, x))[0]",
+            "(x, x) and (x, x, x) must have the same structure: ",
+        ),
     ],
     "carry": [
         (
@@ -202,6 +228,18 @@ def test_nan(around: Around, kind: str) -> None:
     assert cell.finding.line == cell.here
     assert cell.said.startswith(f"{operation} returned NaN, which jax_debug_nans makes an error.")
     assert f"Replace other inputs before it: {mended}." in cell.said
+
+
+def test_out_of_memory(around: Around) -> None:
+    """XLA does not say where inside of the program. So the line is that of the call, and the large array is named."""
+    large = "jnp.sin(lax.broadcasted_iota(jnp.float32, (10**7, 10**6), 0) * x.sum())"
+    lines = f"x = x + lax.sort({large}, dimension=0)[0, 0]  # large"
+    given = around.call[around.call.index("jnp.ones") : -1]
+    after = f"given = {given}\njax.block_until_ready({around.call.replace(given, 'given')})  # here"
+    cell = cell_of(around, lines, after)
+    assert cell.failure.kind == "memory"
+    assert cell.finding.line == cell.here
+    assert f"At its peak: 36.4 TiB at {line_with(cell, '# large')} (f32[10000000,1000000])." in cell.said
 
 
 @pytest.mark.parametrize("escaped", ["x", "y"])

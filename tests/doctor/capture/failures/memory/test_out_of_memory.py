@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax._src.compiler as compiler
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from failing_cells import Cell
@@ -94,11 +95,13 @@ def program_of(cell: Cell, **limits: Any) -> FailedProgram:
     return program
 
 
-def need(source: str, **options: Any) -> int:
-    """Return what the step of a cell needs if it is jitted in another way, as JAX itself says."""
+def need(source: str, dtype: Any = None, **options: Any) -> int:
+    """Return what the step of a cell needs if it is jitted, or called, in another way, as JAX itself says."""
     names = Cell(source.split("fail()")[0]).names
     function = names["step"].__wrapped__
     arguments = [names[each] for each in function.__code__.co_varnames[: function.__code__.co_argcount]]
+    if dtype is not None:
+        arguments = jax.tree.map(lambda each: each.astype(dtype), arguments)
     stats: Any = jax.jit(function, **options).lower(*arguments).compile().memory_analysis()
     parts = stats.argument_size_in_bytes + stats.output_size_in_bytes + stats.temp_size_in_bytes
     return int(parts - stats.alias_size_in_bytes)
@@ -119,6 +122,7 @@ def test_each_variant_needs_what_jax_says(failing: Failing) -> None:
     assert found[("donate",), ()] == need(TRAINING, donate_argnums=0)
     assert found[("checkpoint",), ("block",)] == need(CHECKPOINTED)
     assert found[("donate", "checkpoint"), ("block",)] == need(CHECKPOINTED, donate_argnums=0)
+    assert found[("bfloat16",), ()] == need(TRAINING, dtype=jnp.bfloat16)
     assert program.best is not None
     assert (program.best.donated, program.best.checkpointed) == (("state",), ("block",))
     assert program.held[0].line == f"{cell.file}:{line_of(cell, 'lax.scan')}"
