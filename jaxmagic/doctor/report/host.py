@@ -172,6 +172,10 @@ NOTES: dict[str, Callable[..., str]] = {
         "A jitted function that is called in every round of a loop takes about as long as they do now. Only one with "
         "the loop inside it saves this time."
     ),
+    "filled_share": lambda share: f"The loop has {units.percent(share)} of the time of these operations.",
+    "filled_copies": lambda size_bytes: (
+        f"Outside of jit, each update with .at copies the whole array, {units.size(size_bytes)}."
+    ),
     "same_loop": lambda rules, line: (
         f"The same loop, at {printable(line)}, has {printable(rules)}. Each cost is what its own remedy saves, at "
         "least. One jitted function for a whole round saves both, and a loop of JAX saves more."

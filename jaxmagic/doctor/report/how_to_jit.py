@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...terminal import printable
+from .remedies.filled import filled, loop_in
 
 #: Words for variables whose values jit keeps.
 _ONE_KEPT = "keeps the value", "it changes, pass it as an argument"
@@ -35,11 +36,14 @@ def how_to_jit(
     line: str = "",
     written: int = 0,
     parts: int = 1,
+    fills: str = "",
     **known: Any,
 ) -> str:
     """Word what to jit and how, and what becomes of what jit cannot compile."""
     if way == "blocked":
         first = _blocked(function, source, jit, freezes=bool(freezes))
+    elif way in ("rows", "in_turn"):
+        first = filled(way, function, fills, written=bool(written))
     elif written:
         first = (
             f"Values of arrays decide when the loop in {printable(function)} ends: let jax.lax.while_loop compute "
@@ -68,16 +72,12 @@ def _counter(way: str, jit: str) -> Iterator[str]:
 
 def _parts_of_round(function: str, parts: int) -> str:
     """Word code that has a jitted function for each part of a round that computes."""
-    loop = _loop_in(function)
+    loop = loop_in(function)
     called = "a jitted function" if parts == 1 else f"{parts} jitted functions"
     return (
         f"In each round of {loop}, call {called} in place of the lines that compute. Where jit can compile a whole "
         "round, jax.lax.scan over it spares these calls as well."
     )
-
-
-def _loop_in(function: str) -> str:
-    return f"the loop in {printable(function)}" if function else "the loop"
 
 
 def jitted_vmap(function: str, axes: str, jit: str = "jax.jit") -> str:
@@ -283,8 +283,14 @@ def _way_to_jit(way: str, function: str, outer: str, jit: str) -> str:
         )
     if way == "loop":
         return (
-            f"Put the body of {_loop_in(function)} into a function under {own}; or jit all of it, "
+            f"Put the body of {loop_in(function)} into a function under {own}; or jit all of it, "
             f"with {loops}.scan or {_vmap(jit)} instead of the loop, which would otherwise be unrolled."
+        )
+    if way == "whole":
+        loops = printable(loops_beside(jit))
+        return (
+            f"Put all of {loop_in(function)} into one function under {printable(jit)}, with {loops}.scan, "
+            f"{loops}.fori_loop or {_vmap(jit)} instead of the loop, which would otherwise be unrolled."
         )
     if way == "until":
         return (

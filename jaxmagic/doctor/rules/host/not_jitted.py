@@ -20,7 +20,8 @@ from .functions.spared import Spared, operations_ns, spared_by
 from .functions.spared_in_loop import spared_in_loop
 from .functions.transformed_function import jit_outermost
 from .host_time import LEAST_NS, MANY, eager_calls, eager_on_device, host_time, matters, names_of_program
-from .jitting.advice import Advised, advice_for, group
+from .jitting.advice import Advised, advice_for, beside_calls, group
+from .jitting.filled_loops import with_copies
 from .jitting.transformed_calls import FEW as FEW_TRANSFORMED
 from .jitting.transformed_calls import LARGE_SHARE, transformed_calls
 from .jitting.transformed_calls import MANY as MANY_TRANSFORMED
@@ -60,17 +61,20 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     spared: Spared | None = None
     if advised.round is not None:
         spared = spared_in_loop(advised.round, calls, evidence, time)
+        spared = with_copies(spared, advised.round, evidence, time) if advised.fills else spared
     elif part is not None:
         compiles = traces or remedy.facts.get("way") == "function"
         spared = spared_by(part, calls, evidence, time, whole=advised.whole, compiles=compiles)
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
         known = caveats([], evidence.waits or ())
-        remedy = jit_outermost(None, evidence)[0] if 2 * transformed > count else group(evidence, known=known)
         together_ns = cost_ns - spared.own_ns
-        spared, told = None, (note("doctor.not_jitted_own_calls"),)
         if matters(together_ns, evidence):
-            spared, told = Spared(together_ns), ()
+            spared, told, remedy = Spared(together_ns), (), group(evidence, known=known)
+        else:
+            spared, told = None, (note("doctor.not_jitted_own_calls"),)
+            remedy = group(evidence, known=known) if line is None else beside_calls(line, known, evidence)
+        remedy = jit_outermost(None, evidence)[0] if 2 * transformed > count else remedy
         advised = advised._replace(remedy=remedy, code=None, applies_to=None)
     elif part is not None and remedy.facts.get("way") in ("function", "outermost"):
         static = "static_arg" in (advised.code or "")

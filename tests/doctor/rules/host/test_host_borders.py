@@ -743,6 +743,9 @@ class TestOneOfSeveralFunctions:
         finding = found(10, 990)
         assert (finding.cost_ns, finding.basis) == (pytest.approx(cost_ms * MS), basis)
         assert [each.kind for each in finding.evidence] == told
+        assert finding.remedy is not None
+        assert (finding.remedy.facts["way"] == "whole") is bool(told)
+        assert ("instead of the loop, which would otherwise be unrolled" in str(finding.remedy)) is bool(told)
 
     def test_what_is_tried_is_what_is_advised(
         self, found: Callable[..., RuleFinding], monkeypatch: pytest.MonkeyPatch, source: str

@@ -30,7 +30,7 @@ def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed:
         transformed: whether its calls are those of ``jax.grad`` or the like.
         static: whether some of its arguments have to be static, which ``jax.vmap`` would trace.
     """
-    site = _called_at(part, evidence)
+    site = called_at(part, evidence)
     name = part.function.name
     times = least_called(part.function, part.file, evidence) or 0
     found = None if site is None or times < _MANY else calling_loop(site, name, evidence)
@@ -53,7 +53,7 @@ def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed:
 
 def called_in_turn(part: Part, evidence: Evidence) -> Frame | None:
     """Return the only line that calls a function, if it is in a loop whose rounds may need one another's results."""
-    site = _called_at(part, evidence)
+    site = called_at(part, evidence)
     if site is None or loop_around(site) is None or is_independent(site, part.function.name):
         return None
     return site
@@ -69,7 +69,7 @@ def _loops_around(site: Frame, name: str) -> int:
     return inner + sum(isinstance(each, Loop) for each in nodes[home:])
 
 
-def _called_at(part: Part, evidence: Evidence) -> Frame | None:
+def called_at(part: Part, evidence: Evidence) -> Frame | None:
     """Return the only line of the user's that calls a function, as the stacks of operations show it.
 
     They are those of their first calls, or else of their compilations, which other code may have caused.

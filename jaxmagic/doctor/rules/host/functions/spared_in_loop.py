@@ -27,7 +27,7 @@ def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Eviden
     idle_ns = operations_ns(calls, evidence, time)
     inside = inside_lines(one.lines, evidence)
     rounds = sum(_least_called(each, calls, evidence) or count // max(one.operations, 1) for each in one.lines)
-    own_ns = own_calls_ns(min(rounds, count), calls, evidence, time)
+    own_ns = own_calls_ns(one.calls or min(rounds, count), calls, evidence, time)
     first = first_called(is_called_in(one.lines, evidence), calls, evidence)
     sampled, least = (1.0, 0.0) if inside is None else (inside.share, inside.least_share)
     most = min(1.0 if first is None else max(first, least), most_called(one.lines, calls, evidence))

@@ -28,7 +28,7 @@ from ...rewriting.numbers.texts import returns_text
 from ...rewriting.syntax import last_name, lines_run, loaded, parameters, tree_of_code
 from ..functions.functions_run import calls_unknown, functions_run, functions_seen, waits_in
 from ..functions.inputs_inside import inputs_inside, renamed
-from ..functions.next_step import called_in_turn
+from ..functions.next_step import called_at, called_in_turn
 from ..functions.spared import Part
 from ..functions.transformed_function import (
     is_mostly_transformed,
@@ -39,6 +39,7 @@ from ..functions.transformed_function import (
 )
 from ..host_time import jitted_operations
 from ..syntax import Function, around, function_around, loop_around, own_nodes
+from .filled_loops import filled_loop
 from .looped import MOST_UNROLLED, is_looped, unrolled_in
 from .rebound import rebound
 
@@ -54,6 +55,7 @@ class Advised(NamedTuple):
         code: code to paste; ``None`` if there is none.
         applies_to: the function that is transformed; ``None`` if none is.
         round: the lines of a loop that the code replaces; ``None`` if it does not.
+        fills: whether it fills arrays in these lines.
     """
 
     part: Part | None
@@ -63,6 +65,7 @@ class Advised(NamedTuple):
     code: str | None
     applies_to: str | None = None
     round: JittedRound | None = None
+    fills: bool = False
 
 
 def advice_for(line: Frame | None, count: int, evidence: Evidence) -> Advised:
@@ -71,6 +74,9 @@ def advice_for(line: Frame | None, count: int, evidence: Evidence) -> Advised:
     traces = transforms(evidence)
     if called is not None:
         whole = Part(called.function, called.file)
+        filled = _filled(called_at(whole, evidence), evidence)
+        if filled is not None:
+            return filled
         in_round = None if called.whole else _in_round(whole, count, evidence)
         return in_round or Advised(whole, called.whole, traces, *compile_called(called, evidence))
     transformed = transformed_function(line, evidence) if traces else None
@@ -82,8 +88,19 @@ def advice_for(line: Frame | None, count: int, evidence: Evidence) -> Advised:
         part = None if transformed is None else transformed.part
         return Advised(part, False, traces, *jit_outermost(transformed, evidence), part and part.function.name)
     part = None if line is None or (function := function_around(line)) is None else Part(function, line.file)
+    filled = _filled(line, evidence) or (None if part is None else _filled(called_at(part, evidence), evidence))
+    if filled is not None:
+        return filled
     own = _at_line(line, part, count, evidence)
     return own if own.round is not None or part is None else _in_round(part, count, evidence) or own
+
+
+def _filled(line: Frame | None, evidence: Evidence) -> Advised | None:
+    """Return the advice for the loop around a line if it fills arrays; ``None`` if it does not."""
+    found = None if line is None else filled_loop(line, evidence)
+    if found is None:
+        return None
+    return Advised(None, False, False, found.remedy, found.round.code or None, round=found.round, fills=True)
 
 
 def _at_line(line: Frame | None, part: Part | None, count: int, evidence: Evidence) -> Advised:
@@ -209,6 +226,14 @@ def _where(function: Function, file: str, evidence: Evidence) -> Iterator[str]:
 def group(evidence: Evidence, function: str = "", known: Caveats | None = None) -> Note:
     """Return the advice to put operations into a jitted function, which may get modules of a library."""
     return _advice("group", function, {**_jit_of_modules(evidence), **(known or {})})
+
+
+def beside_calls(line: Frame, known: Caveats, evidence: Evidence) -> Note:
+    """Return the advice for operations around which no jitted function saves time that each round of a loop calls."""
+    loop, function = loop_around(line), function_around(line)
+    if loop is None:
+        return group(evidence, known=known)
+    return _advice("whole", "" if function is None else function.name, {**_jit_of_modules(evidence), **known})
 
 
 def _jit_of_modules(evidence: Evidence) -> Caveats:

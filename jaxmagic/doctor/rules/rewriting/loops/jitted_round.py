@@ -38,6 +38,7 @@ class JittedRound(NamedTuple):
         lines: for each jitted function, the lines that become part of it, or follow its call.
         operations: how many operations are in these functions, as far as the syntax tells.
         statements: how many statements compute.
+        calls: how often the code is called per run; 0 if each round calls it.
     """
 
     code: str
@@ -45,6 +46,7 @@ class JittedRound(NamedTuple):
     lines: tuple[SourceRange, ...]
     operations: int
     statements: int
+    calls: int = 0
 
 
 def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = frozenset()) -> JittedRound | None:

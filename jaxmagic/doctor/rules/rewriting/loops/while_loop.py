@@ -85,7 +85,7 @@ def while_loop(line: Frame, evidence: Evidence) -> str | None:
         return None
     if not _are_arrays(as_function, names) or _counts(found):
         return None
-    if obstacles([(loop, line.file)], evidence.names) or not _compute_only(as_function, line.file, evidence):
+    if obstacles([(loop, line.file)], evidence.names) or not compute_only(as_function, line.file, evidence):
         return None
     return _written(found, name) if keep_values(loop, found.state, scope, line.file, evidence) else None
 
@@ -97,7 +97,7 @@ def functions_of(tree: ast.Module, file: str, paths: Mapping[str, str], evidence
     return own | elsewhere | {name for name, path in paths.items() if path}
 
 
-def _compute_only(function: ast.FunctionDef, file: str, evidence: Evidence) -> bool:
+def compute_only(function: ast.FunctionDef, file: str, evidence: Evidence) -> bool:
     """Return whether the functions that a function runs do nothing but compute, without those that are jitted."""
     for inner, place in functions_run(function, file, evidence)[1:]:
         if obstacles([(inner, place)], evidence.names):
