@@ -38,7 +38,10 @@ def offenders(pattern: str, homes: str = "nowhere") -> list[str]:
             r"block_until_ready|effects_barrier",
             r"timing/capture/|doctor/(rules/host/wait|report/host|analysis/donating/(held_values|rebinding))\.py",
         ),
-        (r"jax\._src", r"runtime/(private_api|executed_programs|tracing)|\w+/capture/(wait_points|jit_calls)"),
+        (
+            r"jax\._src",
+            r"runtime/(private_api|executed_programs|copies|tracing)|\w+/capture/(wait_points|jit_calls)",
+        ),
         (r"(import|from) google", r"xla/|\w+/capture\b"),
         (r"import pandas", r"report/(to_frame|displayable)"),
         (

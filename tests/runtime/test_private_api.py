@@ -8,11 +8,13 @@ from contextlib import nullcontext
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxmagic
 from jaxmagic.compilation.capture import jit_calls
-from jaxmagic.runtime import executed_programs, private_api
+from jaxmagic.runtime import copies, executed_programs, private_api
 
 
 def test_backends_are_known_to_be_started(x: Any) -> None:
@@ -50,6 +52,22 @@ def test_copies_between_devices_are_observed_or_said_to_be_unknown(x: Any, monke
     assert returned is result
     monkeypatch.delattr(dispatch, "_batched_device_put_impl")
     assert executed_programs.observe_device_puts(print) is None
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="converts in another way")
+def test_conversions_are_observed_or_said_to_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    from jax._src.lax import lax
+
+    seen, array = list[Any](), np.ones(3)
+    undo = copies.observe_conversions(lambda value, result: seen.append((value, result)))
+    assert undo is not None
+    results = [jnp.array(array), jnp.asarray(array)]
+    undo()
+    jnp.array(array)
+    assert [given is array for given, _ in seen] == [True, True]
+    assert all(returned is result for (_, returned), result in zip(seen, results, strict=True))
+    monkeypatch.delattr(lax, "stage")
+    assert copies.observe_conversions(print) is None
 
 
 def test_async_dispatch_is_known() -> None:

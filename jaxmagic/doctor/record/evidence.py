@@ -9,6 +9,7 @@ from ...compilation.record.compilation import Compilation
 from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
+from .conversion import Conversion
 from .jitted_names import JittedName, StaticParameters
 from .library_use import ModuleLibrary
 from .placement import DeviceArrays, DevicePut
@@ -237,6 +238,7 @@ class Evidence:
         programs: the programs that ran in the first run, those that need most memory first; ``None`` if this JAX
             cannot be observed.
         device_puts: the arrays that ``jax.device_put`` moved in the first run, by line.
+        conversions: the arrays of NumPy that ``jnp.array`` converted in the first run, by line.
         inputs: what the code reads, as far as it could be reached without running the user's code.
         host: the user's lines at which the host was in the observed run, by samples; ``None`` if not sampled.
         functions: the user's functions that were running in these samples.
@@ -270,6 +272,7 @@ class Evidence:
     profile: Profile | None = None
     programs: tuple[Program, ...] | None = None
     device_puts: tuple[DevicePut, ...] = ()
+    conversions: tuple[Conversion, ...] = ()
     inputs: tuple[Input, ...] = ()
     host: tuple[HostShare, ...] | None = None
     functions: tuple[FunctionShare, ...] = ()

@@ -38,6 +38,10 @@ def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int) -> st
     )
 
 
+def _same_arrays(count: int) -> str:
+    return "the same array" if count == 1 else f"the same {count} arrays"
+
+
 def _static(function: str, arguments: str, alike: bool) -> str:
     names, several = printable(arguments), "," in arguments
     differ = f"arguments {names} differ" if several else f"argument {names} differs"
@@ -229,6 +233,16 @@ NOTES: dict[str, Callable[..., str]] = {
     "converted_again": lambda name, count, size_bytes: (
         f"{printable(name)} is converted to a JAX array {count} times per run, though the loop does not change it: "
         f"{units.size(size_bytes)} per run."
+    ),
+    "converted_unchanged": lambda function, arrays, count, size_bytes: (
+        f"{printable(function) or 'This line'} converts {_same_arrays(arrays)} of NumPy in each of {count} calls, "
+        f"though their values do not change: {units.size(size_bytes)} per run."
+    ),
+    "converted_at": lambda lines: f"They are converted at {printable(lines)}.",
+    "converted_before": lambda function, whole: (
+        f"Call {printable(function)} once, before the loop, and again only where the arrays change."
+        if whole
+        else "Convert the arrays once, before the loop, and again only where they change."
     ),
     "in_turn": lambda names, count, size_bytes: (
         f"The loop copies {printable(names)} to the device one by one: {units.size(size_bytes)} per run, "

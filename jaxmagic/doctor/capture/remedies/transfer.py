@@ -20,7 +20,7 @@ from .user_functions import is_users_function, seen_by
 MOST_BYTES = 2**30
 
 #: Remedies that change more of the code than where its arrays are.
-_BY_HAND = ("doctor.transfer_parts", "doctor.transfer_beside", "doctor.converted_once")
+_BY_HAND = "doctor.transfer_parts", "doctor.transfer_beside", "doctor.converted_once", "doctor.converted_before"
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:

@@ -22,7 +22,7 @@ from ...record.evidence import Evidence, HostUse, Input, LibraryNames
 from ...record.jitted_names import StaticParameters
 from .. import host_use
 from ..compiled import programs
-from ..compiled.device_puts import DevicePuts
+from ..compiled.device_puts import Conversions, DevicePuts
 from ..compiled.kept_programs import ProgramCount
 from ..host_lines import LineSampler
 from ..host_waits import WaitPlaces
@@ -45,7 +45,7 @@ class Gathered:
     def __init__(self) -> None:
         self.notes: list[Note] = []
         self._programs = ObservedPrograms(ran=None)
-        self._puts = DevicePuts()
+        self._puts, self._conversions = DevicePuts(), Conversions()
         self._imports = LoweringImports()
         self._lines: LineSampler | None = None
         self._waits: WaitPlaces | None = None
@@ -79,7 +79,7 @@ class Gathered:
     @contextmanager
     def programs(self) -> Iterator[None]:
         """Observe the programs that run in the block."""
-        with self._imports, self._puts.watch(), programs.watch() as self._programs:
+        with self._imports, self._puts.watch(), self._conversions.watch(), programs.watch() as self._programs:
             yield
         programs.run_ended(self._programs)
         self._part("live arrays", self._arrays.mark, None)
@@ -141,6 +141,7 @@ class Gathered:
             profile=profile,
             programs=self._part("programs", lambda: programs.programs_of(self._programs, namespace), None),
             device_puts=self._part("device_put", lambda: self._puts.described(namespace), ()),
+            conversions=self._part("conversions", self._conversions.described, ()),
             inputs=self._inputs,
             host=None if lines is None else lines.stop(),
             functions=() if lines is None else lines.functions(),
@@ -166,7 +167,7 @@ class Gathered:
 
     def forget(self) -> None:
         """Let go of the programs."""
-        self._programs, self._puts = ObservedPrograms(ran=None), DevicePuts()
+        self._programs, self._puts, self._conversions = ObservedPrograms(ran=None), DevicePuts(), Conversions()
 
     def _part(self, part: str, read: Callable[[], _T], otherwise: _T) -> _T:
         try:

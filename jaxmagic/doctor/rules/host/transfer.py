@@ -19,6 +19,7 @@ from .copies.converted_again import converted_again
 from .copies.in_turn import Sources, code_once, converted_in_turn, items_may_be_donated, put_in_turn
 from .copies.passed_whole import may_change, passed_whole, put_once
 from .copies.put_again import may_be_donated, put_again_from_host
+from .copies.unchanged import converted_unchanged
 from .functions.inputs_inside import MOST_OF_MEMORY, fits, inputs_inside, lists_in_turn
 from .functions.used_in_loop import used_otherwise
 from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
@@ -77,6 +78,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     if time is None:
         return
     yield from converted_again(RULE.name, evidence, time)
+    yield from converted_unchanged(RULE.name, evidence, time)
     yield from converted_in_turn(RULE.name, evidence, time)
     yield from put_again_from_host(evidence, RULE.name, time)
     yield from put_in_turn(RULE.name, evidence, time)
@@ -280,8 +282,10 @@ RULE = Rule(
     f"{units.percent(MOST_OF_MEMORY)} of the device's memory. On the CPU, arrays that begin at a multiple of 64 "
     "bytes are not copied. A line that converts the same array in every round, as jnp.asarray(x), counts with the "
     "time that all its copies but one take, and one that converts the items of a list or array in turn with the "
-    "copies of all rounds after the first, or of the only round; so does a line that copies the same array of NumPy, "
-    "or the same views of it, with jax.device_put to the same place, if its values have not changed meanwhile. "
+    "copies of all rounds after the first, or of the only round. What a function converts each time that a loop "
+    "calls it counts in the same way, if the arrays are the same, with the same values. So does a line that copies "
+    "the same array of NumPy, or the same views of it, with jax.device_put to the same place, if its values have not "
+    "changed meanwhile. "
     "Lists of Python that jnp.array converts number by number count with the time that the samples of "
     "the host show, and calls of a jitted function that gets at least "
     f"{MANY_NUMBERS} numbers, each an argument of its own, with their share of the idle time of these calls.",

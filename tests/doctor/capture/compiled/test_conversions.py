@@ -1,0 +1,53 @@
+"""Arrays of NumPy that are converted are noted by line, with whether their values stayed the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmagic.doctor.capture.compiled.device_puts import Conversions
+from jaxmagic.doctor.record.conversion import Conversion
+
+pytestmark = pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="converts in another way")
+
+
+def converted(array: Any) -> Any:
+    return jnp.array(array)  # here
+
+
+def of(observed: Conversions) -> list[Conversion]:
+    lines = Path(__file__).read_text("utf-8").splitlines()
+    return [each for each in observed.described() if lines[each.line.line - 1].endswith("# here")]
+
+
+@pytest.mark.parametrize(
+    ("written", "same"),
+    [((), True), ((2,), False), ((7,), False), ((19,), False)],  # 19: after the last comparison
+)
+def test_values_that_change_between_the_calls(written: tuple[int, ...], same: bool) -> None:
+    array, observed = np.ones((6, 5)), Conversions()
+    with observed.watch():
+        for step in range(20):
+            array[0, 0] += step in written
+            converted(array)  # around
+    converted(array)
+    (found,) = of(observed)
+    assert (found.count, found.size_bytes, found.same_values) == (20, 6 * 5 * 4, same)
+    assert found.type == "float32[6,5]"
+    assert Path(__file__).read_text("utf-8").splitlines()[found.called_from[0].line - 1].endswith("# around")
+
+
+def test_arrays_are_told_apart() -> None:
+    observed = Conversions()
+    with observed.watch():
+        for _ in range(5):
+            converted(np.ones(3))  # a new one each time
+            converted([1.0, 2.0])
+            converted(jnp.ones(3))
+            jax.jit(lambda x: x + converted(np.ones(3)))(1.0)
+    assert all(each.count == 1 and not each.same_values for each in of(observed))
