@@ -31,6 +31,14 @@ def _compile_time_short(programs: int, total_ns: int, function: str, time_ns: in
     )
 
 
+def _and_others(count: int) -> str:
+    return (
+        f"; {units.count(count, 'other program')} of this kind {'is' if count == 1 else 'are'} compiled as well"
+        if count
+        else ""
+    )
+
+
 def _cache_missed(programs: int, had: int = -1) -> str:
     missed = f"JAX's persistent compilation cache is on, but did not have {units.count(programs, 'program')} of these"
     if had == 0:
@@ -83,6 +91,15 @@ NOTES: dict[str, Callable[..., str]] = {
         "JAX compiles this to iterate over an array, or for jnp.unstack: one program that returns up to a hundred "
         "elements, each as an array of its own. Compute all elements at once with jax.vmap, take them in turn with "
         "jax.lax.map or jax.lax.scan, or iterate over np.asarray(x)."
+    ),
+    "compile_time_joined": lambda name, arrays, time_ns, others: (
+        f"{printable(name)} of {arrays:,} arrays takes {units.time(time_ns)} to compile, as each of them is an "
+        f"argument of its program{_and_others(others)}."
+    ),
+    "compile_time_collected": lambda name: (
+        "If a loop computes these arrays, let jax.lax.scan collect them inside one jitted function: that compiles "
+        f"one round. Or join them with np.{printable(name)}, which compiles nothing, but copies each of them to the "
+        "host."
     ),
     "compile_time_again": lambda function, programs, reason: (
         f"{printable(function)} is compiled {programs} times. The cause of the last time: {printable(reason)}."

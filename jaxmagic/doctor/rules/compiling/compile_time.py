@@ -19,7 +19,8 @@ from ..host.host_time import names_of_program
 from ..rewriting.syntax import file_of, source_of_location, tree_of, with_imports
 from ..rule import LEAST_SHARE, Rule, source_at
 from .compile_claims import numbers_of
-from .eager_programs import MANY, eager_programs
+from .eager.eager_programs import MANY, eager_programs
+from .eager.joined_arrays import LEAST_ARRAYS, joined_arrays, joining
 from .folded import is_folded
 from .made_anew import location_called
 from .recompilations import counts, function_of
@@ -56,6 +57,11 @@ _OF_ITERATION = "unstack"
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find the programs of the first run that took long to compile, and short ones that take long together."""
     own = [each for each in evidence.first.compilations if each.thread is None]
+    joins = joining(own, evidence)
+    joined = joined_arrays(joins, RULE.name, _LEAST_NS, evidence)
+    if joined is not None:
+        yield joined
+        own = [each for each in own if all(each is not one for one, _ in joins)]
     yield from _long(own, evidence)
     short = [each for each in own if not _is_long(each, evidence)]
     eager = eager_programs(short, RULE.name, _LEAST_TOTAL_NS, evidence)
@@ -303,7 +309,7 @@ RULE = Rule(
     "unrolled-loop would save is in their costs only. If a line computes with at least 1,000 elements of captured "
     "arrays and with no argument, and the compiled program has no instruction of it, then XLA computed it while "
     "compiling (constant folding). XLA does not report how long that takes; --verify compiles the function with "
-    "these arrays as arguments.",
+    f"these arrays as arguments. jnp.stack or jnp.concatenate of at least {LEAST_ARRAYS} arrays is reported apart.",
     source="https://docs.jax.dev/en/latest/persistent_compilation_cache.html",
     look=look,
 )

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ....compilation.record.compilation import Compilation
-from ....records.call_stack import Frame
-from ....records.cell_names import known_as
-from ....records.note import note
-from ...analysis.program_names import name_in_xla
-from ...record.evidence import Evidence
-from ...record.finding import RuleFinding
-from ..host.host_time import MANY
-from ..host.jitting.advice import compile_called, group
-from ..host.jitting.looped import MOST_UNROLLED
-from ..host.not_jitted import MOST_NAMES
-from ..host.numbers.per_value import PerValue, of_each_value, per_value, traces
-from ..rewriting.called_function import called_function
-from ..rule import LEAST_SHARE, source_at
-from .compile_claims import numbers_of
+from .....compilation.record.compilation import Compilation
+from .....records.call_stack import Frame
+from .....records.cell_names import known_as
+from .....records.note import note
+from ....analysis.program_names import name_in_xla
+from ....record.evidence import Evidence
+from ....record.finding import RuleFinding
+from ...host.host_time import MANY
+from ...host.jitting.advice import compile_called, group
+from ...host.jitting.looped import MOST_UNROLLED
+from ...host.not_jitted import MOST_NAMES
+from ...host.numbers.per_value import PerValue, of_each_value, per_value, traces
+from ...rewriting.called_function import called_function
+from ...rule import LEAST_SHARE, source_at
+from ..compile_claims import numbers_of
 
 #: Operations that have a program for each value of a number are the cause from this share of the time on.
 _MOST_PER_VALUE = 0.5

@@ -1,0 +1,1 @@
+"""Finds programs of operations outside of jit that take long to compile."""
