@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
+from .runs import at_least
 
 
 def _unrolled(function: str, equations: int, total: int, primitives: str) -> str:
@@ -142,13 +143,13 @@ NOTES: dict[str, Callable[..., str]] = {
     "stale": _stale,
     "stale_value": _stale_value,
     "stale_remedy": _stale_remedy,
-    "same_result": lambda function, count, busy_ns: (
-        f"{printable(function)} computes the same {count} times per run, {units.time(busy_ns)} each: its program has "
-        "no arguments."
+    "same_result": lambda function, count, busy_ns, least=0: (
+        f"{printable(function)} computes the same {at_least(count, least)} times per run, "
+        f"{units.time(busy_ns)} each: its program has no arguments."
     ),
-    "same_arguments": lambda function, names, count, busy_ns: (
-        f"{printable(function)} is called {count} times per run with the same {printable(names)}, and computes the "
-        f"same each time: {units.time(busy_ns)} each."
+    "same_arguments": lambda function, names, count, busy_ns, least=0: (
+        f"{printable(function)} is called {at_least(count, least)} times per run with the same "
+        f"{printable(names)}, and computes the same each time: {units.time(busy_ns)} each."
     ),
     "same_arguments_remedy": lambda function, size_bytes: (
         f"Call {printable(function)} once, before the loop, which keeps its result ({units.size(size_bytes)}) in "

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
+from .runs import at_least
 
 
 def _partial(length: int, used: int, end: str) -> str:
@@ -47,8 +48,9 @@ def _partials_remedy(sorts: int, largest: int, smallest: int) -> str:
     )
 
 
-def _time(shape: str, sorts: int, sort_ns: float) -> str:
-    return f"{units.count(sorts, 'sort')} of {printable(shape)}: {units.time(sort_ns)} of device time per run."
+def _time(shape: str, sorts: int, sort_ns: float, least: int = 0) -> str:
+    time = at_least(units.time(sort_ns), least)
+    return f"{units.count(sorts, 'sort')} of {printable(shape)}: {time} of device time per run."
 
 
 def _reordered(function: str, share: float) -> str:
@@ -58,10 +60,11 @@ def _reordered(function: str, share: float) -> str:
     )
 
 
-def _time_of(operations: int, time_ns: float, name: str, shape: str) -> str:
+def _time_of(operations: int, time_ns: float, name: str, shape: str, least: int = 0) -> str:
     one = f"{printable(name)} makes {printable(shape)}"
     which = one if operations == 1 else f"{operations} operations; the longest, {one}"
-    return f"{units.time(time_ns)} of device time per run: {which}."
+    time = at_least(units.time(time_ns), least)
+    return f"{time[:1].upper()}{time[1:]} of device time per run: {which}."
 
 
 def _reordered_argument(arguments: str, function: str) -> str:
@@ -97,11 +100,12 @@ NOTES: dict[str, Callable[..., str]] = {
     "partial_sorts": _partials,
     "partial_sorts_remedy": _partials_remedy,
     "sort_time": _time,
-    "repeated_sort": lambda array, function, count: (
-        f"{printable(function)} sorts {printable(array)} in each of {count} calls, and it is the same in all of them."
+    "repeated_sort": lambda array, function, count, least=0: (
+        f"{printable(function)} sorts {printable(array)} in each of {at_least(count, least)} calls, and it is "
+        "the same in all of them."
     ),
-    "repeated_sort_time": lambda sort_ns, sorts: (
-        f"{units.count(sorts, 'sort')} in the program, {units.time(sort_ns)} of device time per run."
+    "repeated_sort_time": lambda sort_ns, sorts, least=0: (
+        f"{units.count(sorts, 'sort')} in the program, {at_least(units.time(sort_ns), least)} of device time per run."
     ),
     "repeated_sort_remedy": lambda array, function, within="": (
         f"Sort {printable(array)} once before the loop, pass the result to {printable(function)}, and "

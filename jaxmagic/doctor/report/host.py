@@ -9,6 +9,7 @@ from ...terminal import printable
 from .compiling.recompile import waits_for_size
 from .how_to_jit import how_to_jit, jitted_vmap, loops_beside
 from .remedies.loops import LOOP_REMEDIES
+from .runs import at_least
 
 
 def _wait(count: int, share: float, library: str, loop: int) -> str:
@@ -26,15 +27,17 @@ def _read_later(decides: int, called: str = "") -> str:
     return f"{first} {where}, or read the result of a step only after calling the next one."
 
 
-def _not_jitted(count: int, names: str, kinds: int) -> str:
+def _not_jitted(count: int, names: str, kinds: int, least: int = 0) -> str:
     more = "" if kinds <= len(names.split(", ")) else " and others"
-    return f"{count} operations per run are called one by one, outside of jit: {printable(names)}{more}."
+    which = f"{printable(names)}{more}"
+    counted = at_least(count, least)
+    return f"{counted[:1].upper()}{counted[1:]} operations per run are called one by one, outside of jit: {which}."
 
 
-def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int) -> str:
+def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int, least: int = 0) -> str:
     return (
-        f"{printable(function)} is called {count} times per run. Each call keeps the device busy for "
-        f"{units.time(busy_ns)} and idle for {units.time(idle_ns)}."
+        f"{printable(function)} is called {at_least(count, least)} times per run. Each call keeps the device "
+        f"busy for {units.time(busy_ns)} and idle for {units.time(idle_ns)}."
     )
 
 
@@ -71,8 +74,8 @@ def _mapped(
     return f"No call needs the result of another: {call}, and make this function once."
 
 
-def _transformed(function: str, count: int, transform: str, backward: int) -> str:
-    each = f"{count} forward and backward passes" if backward else f"{count} calls"
+def _transformed(function: str, count: int, transform: str, backward: int, least: int = 0) -> str:
+    each = f"{at_least(count, least)} {'forward and backward passes' if backward else 'calls'}"
     how = f"jax.{printable(transform)}" if transform else "a transformation such as jax.vmap or jax.grad"
     return (
         f"{printable(function)} is jitted, but {how} around it is not: each of {each} per run is transformed "
@@ -100,9 +103,9 @@ def _per_value(line: str, operations: str, numbers: str) -> str:
 
 NOTES: dict[str, Callable[..., str]] = {
     "host_wait": _wait,
-    "host_wait_idle": lambda idle_ns, rest: (
-        f"After these waits the device is idle for {units.time(idle_ns)} per run, until it has work again."
-        + (" The rest of the wait is the device's own work." if rest else "")
+    "host_wait_idle": lambda idle_ns, rest, least=0: (
+        f"After these waits the device is idle for {at_least(units.time(idle_ns), least)} per run, until it "
+        "has work again." + (" The rest of the wait is the device's own work." if rest else "")
     ),
     "host_wait_latency": lambda latency_ns, busy_ns: (
         f"These waits take {units.time(latency_ns + busy_ns)} per run, and the device works for "
@@ -134,8 +137,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(library)} waits by itself. If it only shows or keeps values, call it less often, such as once "
         "in ten steps. If later steps need its result, let one call do several steps, as far as it can."
     ),
-    "host_callback": lambda primitive, count: (
-        f"The device waits for the host in {printable(primitive)}, {units.count(count, 'time')} per run."
+    "host_callback": lambda primitive, count, least=0: (
+        f"The device waits for the host in {printable(primitive)}, "
+        f"{at_least(units.count(count, 'time'), least)} per run."
     ),
     "host_callback_remedy": lambda printing: (
         "Remove it when it is no longer needed, or return the values and print them later."
@@ -143,10 +147,10 @@ NOTES: dict[str, Callable[..., str]] = {
         else "Compute it with jax.numpy, or outside of the jitted function if its input allows."
     ),
     "not_jitted": _not_jitted,
-    "eager_on_device": lambda count, names, kinds, share: (
-        f"The device works for {units.share(share, 1)} of the recorded run on {count} operations that are called "
-        f"one by one, outside of jit: {printable(names)}{' and others' if kinds > 4 else ''}. Each reads and writes "
-        "whole arrays."
+    "eager_on_device": lambda count, names, kinds, share, least=0: (
+        f"The device works for {units.share(share, 1)} of the recorded {'part of a run' if least else 'run'} on "
+        f"{count} operations that are called one by one, outside of jit: {printable(names)}"
+        f"{' and others' if kinds > 4 else ''}. Each reads and writes whole arrays."
     ),
     "eager_on_device_gain": lambda: (
         "Under jit, XLA fuses such operations. What that gains is unknown before a trial."
@@ -226,13 +230,14 @@ NOTES: dict[str, Callable[..., str]] = {
         "Make loading itself faster, for example with several processes: it takes nearly all of the run, so loading "
         "one item ahead hides little."
     ),
-    "transfer": lambda names, function, count, size_bytes, converted="": (
-        f"Each of {count} calls of {printable(function)} copies {printable(names)} to the device: "
-        f"{units.size(size_bytes)} per run{f', converted from {converted} in each call' if converted else ''}."
+    "transfer": lambda names, function, count, size_bytes, converted="", least=0: (
+        f"Each of {at_least(count, least)} calls of {printable(function)} copies {printable(names)} to the "
+        f"device: {at_least(units.size(size_bytes), least)} per run"
+        f"{f', converted from {converted} in each call' if converted else ''}."
     ),
-    "converted_again": lambda name, count, size_bytes: (
-        f"{printable(name)} is converted to a JAX array {count} times per run, though the loop does not change it: "
-        f"{units.size(size_bytes)} per run."
+    "converted_again": lambda name, count, size_bytes, least=0: (
+        f"{printable(name)} is converted to a JAX array {at_least(count, least)} times per run, though the loop "
+        f"does not change it: {at_least(units.size(size_bytes), least)} per run."
     ),
     "converted_unchanged": lambda function, arrays, count, size_bytes: (
         f"{printable(function) or 'This line'} converts {_same_arrays(arrays)} of NumPy in each of {count} calls, "
@@ -244,9 +249,9 @@ NOTES: dict[str, Callable[..., str]] = {
         if whole
         else "Convert the arrays once, before the loop, and again only where they change."
     ),
-    "in_turn": lambda names, count, size_bytes: (
-        f"The loop copies {printable(names)} to the device one by one: {units.size(size_bytes)} per run, "
-        f"in {count} copies."
+    "in_turn": lambda names, count, size_bytes, least=0: (
+        f"The loop copies {printable(names)} to the device one by one: "
+        f"{at_least(units.size(size_bytes), least)} per run, in {at_least(count, least)} copies."
     ),
     "transfer_before": lambda names, size_bytes: (
         f"Copy the items of {printable(names)} once, before this code, if {units.size(size_bytes)} fit on the "
@@ -267,9 +272,9 @@ NOTES: dict[str, Callable[..., str]] = {
         "jax.lax.dynamic_slice_in_dim(x, start, size) or x[rows]. If the loop itself takes the part, that is an "
         "operation outside jit for each part, which may take longer than the copy does now."
     ),
-    "converted_list": lambda count, numbers: (
-        f"jnp.array converts lists of {units.count(numbers, 'number')} {count} times per run: JAX looks at each item "
-        "in Python."
+    "converted_list": lambda count, numbers, least=0: (
+        f"jnp.array converts lists of {units.count(numbers, 'number')} {at_least(count, least)} times per run: "
+        "JAX looks at each item in Python."
     ),
     "converted_list_time": lambda taken_ns: (
         f"The host is in these conversions for {units.time(taken_ns)} per run, by its samples."
@@ -277,9 +282,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "converted_list_remedy": lambda: (
         "Convert lists with NumPy first. Under jit, each number of a list would be an argument of its own."
     ),
-    "many_numbers": lambda function, count, numbers: (
-        f"Each of {units.count(count, 'call')} of {printable(function)} gets {numbers} numbers of Python or NumPy: "
-        "JAX converts and copies each of them, as an argument of its own."
+    "many_numbers": lambda function, count, numbers, least=0: (
+        f"Each of {at_least(units.count(count, 'call'), least)} of {printable(function)} gets {numbers} "
+        "numbers of Python or NumPy: JAX converts and copies each of them, as an argument of its own."
     ),
     "many_numbers_remedy": lambda function: (
         f"Pass them as one array, as np.asarray(numbers, np.float32), and compute with it in {printable(function)}. "

@@ -8,6 +8,7 @@ from typing import Any
 from ... import units
 from ...terminal import printable
 from .compiling.recompile import recompiles
+from .runs import at_least
 
 
 def _rematerialise(function: str, length: int, kept_bytes: int, peak_bytes: int) -> str:
@@ -104,9 +105,15 @@ def _programs(**facts: Any) -> str:
 
 
 def _donation(
-    function: str, arguments: str, alias_bytes: int, peak_bytes: int, copied_bytes: int = 0, copies_ns: int = 0
+    function: str,
+    arguments: str,
+    alias_bytes: int,
+    peak_bytes: int,
+    copied_bytes: int = 0,
+    copies_ns: int = 0,
+    least: int = 0,
 ) -> str:
-    takes = f" These copies take {units.time(copies_ns)} per run." if copies_ns else ""
+    takes = f" These copies take {at_least(units.time(copies_ns), least)} per run." if copies_ns else ""
     copies = f" Each call copies {units.size(copied_bytes)}, and changes the copy.{takes}" if copied_bytes else ""
     return (
         f"{printable(function)} does not donate {printable(arguments)}: {units.size(alias_bytes)} of its results "

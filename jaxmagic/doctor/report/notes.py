@@ -62,6 +62,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{'it' if count == 1 else 'them'}. That is needed once, so it is no finding. If the code runs again and "
         f"again, make {'it' if count == 1 else 'them'} in code that runs before."
     ),
+    "recorded_part": lambda recorded_ns: (
+        f"The profiler recorded {units.time(recorded_ns)} of a run, because recordings end at a limit to stay "
+        "readable. Counts, and costs with ≥, are those of this part: the rest of the run may have more."
+    ),
     "reads_unseen": lambda python: (
         f"On Python {printable(python)}, waits of np.asarray for arrays on the CPU are not seen: whether the device "
         "is idle because of them is unknown. Python 3.12 shows them."

@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
+from .runs import at_least
 
 
-def _inputs(argument: str, shape: str, equations: int, double_ns: float) -> str:
+def _inputs(argument: str, shape: str, equations: int, double_ns: float, least: int = 0) -> str:
     given = f"{printable(argument)} is {printable(shape)}. " if argument else ""
     return (
         f"{given}{units.count(equations, 'equation')} in float64, "
-        f"{units.time(double_ns)} of device time per run; in float32 it would be about half."
+        f"{at_least(units.time(double_ns), least)} of device time per run; in float32 it would be about half."
     )
 
 
@@ -30,10 +31,10 @@ def _line_remedy(arrays: str = "") -> str:
 _TYPES = {"bf16": ("bfloat16", "0.2 %"), "tf32": ("TF32", "0.05 %"), "f32": ("full float32", "")}
 
 
-def _slow_products(function: str, now: str, products_ns: float, run_ns: float) -> str:
+def _slow_products(function: str, now: str, products_ns: float, run_ns: float, least: int = 0) -> str:
     return (
-        f"{printable(function)} spends {units.time(products_ns)} per run in products of float32, "
-        f"{units.share(products_ns, run_ns)} of the run. This GPU computes them in {_TYPES[now][0]}."
+        f"{printable(function)} spends {at_least(units.time(products_ns), least)} per run in products of "
+        f"float32, {units.share(products_ns, run_ns)} of the run. This GPU computes them in {_TYPES[now][0]}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Words how often the code of a diagnosis ran, and what its first run compiled."""
+"""Words how often the code of a diagnosis ran, what its first run compiled, and lower bounds of what was counted."""
 
 from __future__ import annotations
 
@@ -80,3 +80,8 @@ def _compiled_again(compiled: Sequence[Compilation]) -> str:
         return ""
     again = printable(listed(list(dict.fromkeys(names)), _MOST_NAMES))
     return f" {again} compiled again: print(jaxmagic.last().runs[0]) says why."
+
+
+def at_least(quantity: object, least: int) -> str:
+    """Word a quantity, which is a lower bound if the recording lacks events."""
+    return f"at least {quantity}" if least else str(quantity)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
+from .runs import at_least
 
 
 def _moved_from(type: str, lies_on: int, devices: int, spec: str, known: int) -> str:
@@ -24,8 +25,8 @@ def _how(devices: int, spec: str, known: int) -> str:
     return f"{how}, on {units.count(devices, 'device')}"
 
 
-def _moved(array: str, function: str, moved_bytes: int, count: int = 0) -> str:
-    often = f" {printable(function)} is called {count} times per run." if count > 1 else ""
+def _moved(array: str, function: str, moved_bytes: int, count: int = 0, least: int = 0) -> str:
+    often = f" {printable(function)} is called {at_least(count, least)} times per run." if count > 1 else ""
     return (
         f"Each call of {printable(function)} with {printable(array)} first moves {units.size(moved_bytes)} of it "
         f"between devices.{often}"
@@ -91,9 +92,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{units.count(devices, 'device')} communicate for {units.share(share, 1)} of the run while they compute "
         "nothing, on average, without the straggler wait."
     ),
-    "exposed_most": lambda name, collective, module, count: (
+    "exposed_most": lambda name, collective, module, count, least=0: (
         f"The longest collective is {printable(name)} ({printable(collective)}) in "
-        f"{printable(module) or 'a program'}, which ran {units.count(count, 'time')}."
+        f"{printable(module) or 'a program'}, which ran {at_least(units.count(count, 'time'), least)}."
     ),
     "exposed_remedy": lambda: (
         "More work per device and step, such as a larger batch, hides more of it, and so may another sharding."

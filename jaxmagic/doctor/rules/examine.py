@@ -15,7 +15,7 @@ from .compiling.every_run import made_by_the_code
 from .host.jitting.shared_loop import with_shared_loops
 from .memory import uncounted
 from .rule import available
-from .unjudged import reads_unseen, unjudged
+from .unjudged import about_part, as_lower_bounds, reads_unseen, unjudged
 
 #: A cost of the first run counts as much as this share of the same cost in every run.
 _FIRST_RUN = 0.01
@@ -70,7 +70,8 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
     host = [rule for rule in HOST_RULES if rule.name in looked]
     if not {rule.name for rule in host} & {each.rule for each in findings}:
         notes += filter(None, [unjudged(host, evidence), reads_unseen(evidence) if "host-wait" in looked else None])
-    findings = with_shared_loops(divide_compile_time(findings, evidence), evidence)
+    findings = as_lower_bounds(with_shared_loops(divide_compile_time(findings, evidence), evidence), evidence)
+    notes += filter(None, [about_part(evidence)])
     ordered = _behind_jit(sorted(findings, key=_priority), evidence)
     return Examined(tuple(ordered), tuple(looked), tuple(notes))
 

@@ -1,13 +1,18 @@
-"""Tells what rules about the host cannot judge: in a run that took long under the profiler, or on an old Python."""
+"""Tells what rules cannot judge: in a run that took long under the profiler, or on an old Python.
+
+Where the recording has only a part of a run, what was counted and timed in it becomes a lower bound.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ...records.note import Note, note
 from ..record.evidence import Evidence, HostUse
+from ..record.finding import RuleFinding
+from .all import RULES
 from .host.host_time import best_run, host_time, matters
 from .rule import Rule
 
@@ -16,6 +21,19 @@ _MANY_TIMES = 2.0
 
 #: The first Python in which JAX notices that other code reads the memory of an array.
 _SHOWS_READS = (3, 12)
+
+#: The rules whose times per run are from the recording.
+_FROM_RECORDING = frozenset({*(each.name for each in RULES if "profile" in each.needs), "sharding"})
+
+#: The notes that tell what was counted, or for how long something took, in the recording.
+# fmt: off
+_COUNTED = frozenset(f"doctor.{each}" for each in (
+    "not_jitted", "eager_on_device", "transformed_calls", "dispatch_bound", "transfer", "converted_again", "in_turn",
+    "converted_list", "many_numbers", "host_callback", "host_wait_idle", "same_result", "same_arguments",
+    "repeated_sort", "repeated_sort_time", "sort_time", "dominant_time", "double_inputs", "slow_products",
+    "moved", "exposed_most", "donation",
+))
+# fmt: on
 
 
 def unjudged(rules: Sequence[Rule], evidence: Evidence) -> Note | None:
@@ -67,3 +85,29 @@ def _at_own_pace(use: HostUse, times: float) -> HostUse:
         for each in use.dispatches
     )
     return replace(use, dispatches=calls, **longer(use, "idle_ns", "waited_ns", "put_ns"))
+
+
+def as_lower_bounds(findings: Iterable[RuleFinding], evidence: Evidence) -> list[RuleFinding]:
+    """Return the findings, with lower bounds of what was counted and timed in a recording that lacks events."""
+    return [_as_lower_bound(each) if evidence.lacks_events else each for each in findings]
+
+
+def _as_lower_bound(finding: RuleFinding) -> RuleFinding:
+    is_part = finding.cost_ns is not None and finding.per == "run" and finding.rule in _FROM_RECORDING
+    return replace(
+        finding,
+        found=_least(finding.found),
+        evidence=tuple(map(_least, finding.evidence)),
+        basis="at least" if is_part else finding.basis,
+    )
+
+
+def _least(told: Note) -> Note:
+    return replace(told, facts=told.facts | {"least": 1}) if told.kind in _COUNTED else told
+
+
+def about_part(evidence: Evidence) -> Note | None:
+    """Return a note on a recording that lacks events, with which rules judge; ``None`` for a complete one."""
+    if not evidence.lacks_events or evidence.profile is None or not evidence.profile.recorded_ns:
+        return None
+    return note("doctor.recorded_part", recorded_ns=evidence.profile.recorded_ns)

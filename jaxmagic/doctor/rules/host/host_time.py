@@ -60,7 +60,8 @@ class HostTime(NamedTuple):
         exposed_scale: how much of the idle time of a dispatch is left, as all of them have no more than `spare_ns`.
         hideable_ns: how much shorter a run may be if host and device always work at the same time. On the CPU, they
             share the processors.
-        latency_ns: the part of the waits, at least, in which the device had no work any more; 0 where reading copies.
+        latency_ns: the part of the waits, at least, in which the device had no work any more; 0 where reading copies,
+            and where a part of the run was recorded, as the device's work in the rest is unknown.
         device_ns: how long the devices work in a run, one after the other.
     """
 
@@ -84,6 +85,7 @@ def host_time(evidence: Evidence) -> HostTime | None:
     runs, best = _steady(evidence), best_run(evidence)
     recorded_ns = profile.recorded_ns / max(profile.runs or 1, 1)
     scale = _scale(best.wall_ns, recorded_ns, use.disturbed_ns) if evidence.repeated else 1.0
+    scale = min(scale, 1.0) if evidence.lacks_events else scale  # the rest of the run may do something else
     busy_ns = sum(each.busy_ns for each in use.dispatches)
     idle_ns = max(min(use.idle_ns * scale, best.wall_ns - busy_ns), 0.0)
     waits = recurring(evidence)
@@ -91,7 +93,8 @@ def host_time(evidence: Evidence) -> HostTime | None:
     waited_ns = min([sum(each.wait_ns for each in waits), *(part * (each.code_wait_ns or 0) for each in runs)])
     hideable_ns = _hideable_ns(best, busy_ns)
     device_ns = _device_ns(profile, busy_ns)
-    latency_ns = max(waited_ns - device_ns, 0.0) if best.environment.backend == "cpu" else 0.0
+    is_known = best.environment.backend == "cpu" and not evidence.lacks_events
+    latency_ns = max(waited_ns - device_ns, 0.0) if is_known else 0.0
     overlap_ns = min(waited_ns - latency_ns, use.waited_ns * scale)
     cost_ns = max(min(latency_ns + overlap_ns, idle_ns, hideable_ns), 0.0)
     late_ns = max(idle_ns - cost_ns, 0.0)
@@ -164,10 +167,14 @@ def _is_ours(wait: HostWait) -> bool:
 def matters(cost_ns: float, evidence: Evidence) -> bool:
     """Return whether a cost that the host causes is worth a finding, beside the best run without its compilations.
 
-    Only the first run compiles, and code that runs once has no other.
+    Only the first run compiles, and code that runs once has no other. Where a part of a run was recorded, only this
+    part was searched.
     """
     best = best_run(evidence)
-    return cost_ns >= max(LEAST_IDLE * (best.wall_ns - best.compile_ns), LEAST_NS)
+    run_ns = best.wall_ns - best.compile_ns
+    if evidence.lacks_events and evidence.profile is not None:
+        run_ns = min(run_ns, evidence.profile.recorded_ns or run_ns)
+    return cost_ns >= max(LEAST_IDLE * run_ns, LEAST_NS)
 
 
 def names_of(evidence: Evidence, *, eager: bool) -> set[str]:

@@ -136,7 +136,12 @@ def operations_ns(calls: Sequence[Dispatch], evidence: Evidence, time: HostTime)
 
 
 def without_device(inside: InsideFunction, evidence: Evidence, time: HostTime) -> float:
-    """Return the time in a function, at least, without what compiling takes and what the device needs."""
+    """Return the time in a function, at least, without what compiling takes and what the device needs.
+
+    That is unknown where only a part of the run was recorded.
+    """
+    if evidence.lacks_events:
+        return 0.0
     return inside.least_ns - sum(each.busy_ns for each in time.use.dispatches)
 
 
