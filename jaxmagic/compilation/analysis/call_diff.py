@@ -12,7 +12,16 @@ from dataclasses import replace
 from ..record.compilation import Cause
 from ..record.events import Call, Held, Leaf
 from .held import changes, is_made_anew
-from .remedies import combined, difference, parameter_difference, setting_difference, type_difference, type_distance
+from .remedies import (
+    as_array,
+    combined,
+    difference,
+    parameter_difference,
+    remedy,
+    setting_difference,
+    type_difference,
+    type_distance,
+)
 from .signatures import is_passed_otherwise, signature_differences
 from .static_values import (
     other_function,
@@ -222,7 +231,10 @@ def _static_arg(name: str, now: Call, before: Call) -> Cause:
         return other_function(name, value, place, other, other_place)
     if now.internal:
         return parameter_difference(now.name, name, shown(value), shown(other))
-    return static_difference(name, value, other, *_held(name, now, before))
+    why = static_difference(name, value, other, *_held(name, now, before))
+    if now.wrapped and not any(_static_names(now)) and why.remedy == remedy("static value"):
+        return replace(why, remedy=as_array(why.now or ""))  # nobody has declared it static
+    return why
 
 
 def new_objects(call: Call, earlier: Sequence[Call]) -> tuple[str, ...]:

@@ -50,6 +50,19 @@ def test_an_earlier_call_that_was_seen_is_believed_before_jaxs_closest() -> None
     assert (cause.kind, cause.argument, cause.now, cause.before) == ("static value", "n", "2", "1")
 
 
+@pytest.mark.parametrize(
+    ("changes", "remedy"),
+    [
+        ({}, "do not declare it static, and pass it as an array of one dtype, "),
+        ({"wrapped": True}, "pass an array in every call, such as jnp.asarray(0.2): equinox.filter_jit, which "),
+        ({"wrapped": True, "options": {"static arguments": "n"}}, "do not declare it static, "),  # of jax.pmap
+    ],
+)
+def test_only_what_was_declared_static_is_to_be_declared_so_no_more(changes: dict[str, object], remedy: str) -> None:
+    now, before = call(static_args={"n": "0.2"}, **changes), call(static_args={"n": "0.1"}, **changes)
+    assert str(find(UNAVAILABLE, now, before).remedy).startswith(remedy)
+
+
 def test_a_call_that_was_not_measured_is_believed_where_less_differs_from_it() -> None:
     now = call(leaves={"x": F32, "y": F32}, names=("x", "y"))
     before = call(leaves={each: Leaf(type="i32[8]", placement=None) for each in "xy"}, names=("x", "y"))
