@@ -71,7 +71,7 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
     if not {rule.name for rule in host} & {each.rule for each in findings}:
         notes += filter(None, [unjudged(host, evidence), reads_unseen(evidence) if "host-wait" in looked else None])
     findings = as_lower_bounds(with_shared_loops(divide_compile_time(findings, evidence), evidence), evidence)
-    notes += filter(None, [about_part(evidence)])
+    notes += filter(None, [about_part(looked, evidence)])
     ordered = _behind_jit(sorted(findings, key=_priority), evidence)
     return Examined(tuple(ordered), tuple(looked), tuple(notes))
 

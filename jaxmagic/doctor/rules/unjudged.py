@@ -106,8 +106,10 @@ def _least(told: Note) -> Note:
     return replace(told, facts=told.facts | {"least": 1}) if told.kind in _COUNTED else told
 
 
-def about_part(evidence: Evidence) -> Note | None:
-    """Return a note on a recording that lacks events, with which rules judge; ``None`` for a complete one."""
+def about_part(looked: Iterable[str], evidence: Evidence) -> Note | None:
+    """Return a note on a recording that lacks events, if one of the rules that looked judges by it."""
     if not evidence.lacks_events or evidence.profile is None or not evidence.profile.recorded_ns:
+        return None
+    if _FROM_RECORDING.isdisjoint(looked):
         return None
     return note("doctor.recorded_part", recorded_ns=evidence.profile.recorded_ns)
