@@ -8,6 +8,7 @@ import pytest
 import jaxmagic
 from jaxmagic.doctor.capture.failures.traced.loop_bodies import first_nan
 from jaxmagic.doctor.record.diagnosis import Diagnosis
+from jaxmagic.doctor.report.diagnosis import NO_REMEDY
 
 
 @pytest.fixture(autouse=True)
@@ -19,9 +20,12 @@ def time_to_follow_nan(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def saved_and_read(tmp_path: Path) -> Iterator[None]:
-    """Whatever is diagnosed in a test can be saved and read."""
+    """Whatever is diagnosed in a test can be saved and read, and says so where it knows no remedy."""
     before = {id(each) for each in jaxmagic.history()}
     yield
     for record in jaxmagic.history():
         if isinstance(record, Diagnosis) and id(record) not in before:
             assert jaxmagic.load(jaxmagic.save(record, tmp_path / "saved.json")) == record
+            bare = [each for each in record.findings if each.rule != "error" and each.remedy is None]
+            unknown = [each for each in bare if each.verified is None or each.verified.remedy is None]
+            assert not unknown or NO_REMEDY in " ".join(str(record).split())

@@ -47,8 +47,11 @@ _ABOUT = {"estimated": "≈ ", "at least": "≥ "}
 #: What stands in place of a cost where results are not what they should be.
 _WITHOUT_COST = {"doctor.stale": "results of old values"}
 
+#: The advice where a rule has none.
+NO_REMEDY = "jaxmagic knows no remedy for this."
+
 #: The kinds of evidence that say why something is compiled again, which is the answer.
-_CAUSES = ("doctor.recompile_difference", "doctor.recompile_reason", "doctor.recompile_captured")
+_CAUSES = tuple(f"doctor.recompile_{each}" for each in ("difference", "reason", "within", "captured"))
 
 
 def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]:
@@ -183,6 +186,14 @@ def _bound(diagnosis: Diagnosis) -> str:
     return f"; device-bound, at {units.share(efficiency, 1)} of the roof"
 
 
+def _advice(finding: RuleFinding) -> str:
+    """Return the remedy, or that none is known; of one that was tried in vain, the evidence says so."""
+    if finding.remedy is not None:
+        return str(finding.remedy)
+    tried = finding.verified is not None and finding.verified.remedy is not None
+    return "" if tried or finding.rule == "error" else NO_REMEDY
+
+
 def _entry(finding: RuleFinding, diagnosis: Diagnosis, digits: int) -> Entry:
     return Entry(
         name=finding.rule,
@@ -193,7 +204,7 @@ def _entry(finding: RuleFinding, diagnosis: Diagnosis, digits: int) -> Entry:
             *map(str, finding.evidence),
             *about_verified(finding.verified, digits, finding.rule),
         ),
-        advice="" if finding.remedy is None else str(finding.remedy),
+        advice=_advice(finding),
         code=() if finding.code is None else tuple(finding.code.splitlines()),
     )
 

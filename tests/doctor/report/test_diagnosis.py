@@ -16,7 +16,7 @@ from jaxmagic.doctor.capture.host_lines import INTERVAL_NS
 from jaxmagic.doctor.record.finding import Verified
 from jaxmagic.doctor.report import diagnosis as module
 from jaxmagic.doctor.report import runs
-from jaxmagic.doctor.report.diagnosis import about_verified, cost, headline
+from jaxmagic.doctor.report.diagnosis import NO_REMEDY, about_verified, cost, headline
 from jaxmagic.doctor.rules.all import RULES
 from jaxmagic.doctor.rules.host import input_bound
 from jaxmagic.doctor.rules.rule import LEAST_SHARE
@@ -317,6 +317,22 @@ def test_the_excerpt_says_the_same_of_a_remedy_of_an_error(diagnosis: Any, rule_
     said = str([each.part for each in excerpts])
     assert "The remedy fixes the error" in said
     assert "because it does not help" not in said
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_a_finding_of_any_rule_without_a_remedy_says_that_none_is_known(
+    rule: str, diagnosis: Any, rule_finding: Any
+) -> None:
+    remedy = note("doctor.recompile_remedy", remedy="define and jit the function once")
+    tried = Verified(before_ns=40e6, after_ns=40e6, speedup=1.0, low=0.9, high=1.1, outputs_agree=True)
+    for changes, is_unknown in (
+        ({"remedy": None, "verified": None}, True),
+        ({"remedy": remedy, "verified": None}, False),
+        ({"remedy": None, "verified": replace(tried, remedy=remedy)}, False),
+    ):
+        found = diagnosis(findings=(rule_finding(rule=rule, code=None, **changes),))
+        assert (NO_REMEDY in to_text(found, WIDE)) is is_unknown
+        assert (NO_REMEDY in to_html(found, WIDE)) is is_unknown
 
 
 def test_a_remedy_that_was_tried_in_vain_is_not_advised(diagnosis: Any, rule_finding: Any) -> None:

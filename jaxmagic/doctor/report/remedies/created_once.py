@@ -51,8 +51,9 @@ def _learning_rate(optimizer: str) -> str:
     """Word how one optimizer serves several learning rates."""
     return (
         f"For several learning rates, make it of optax.inject_hyperparams({optimizer or 'optax.adam'})"
-        '(learning_rate=0.0), and set hyperparams["learning_rate"] of its state to an array of the rate before the '
-        "first step; or make the optimizer inside the jitted function, which takes the rate as an array."
+        '(learning_rate=0.0), and set hyperparams["learning_rate"] of its state to jnp.asarray(rate, jnp.float32), '
+        "or with the dtype that it has there: without a dtype, the array is weakly typed, and the function compiles "
+        "once more. Or make the optimizer inside the jitted function, which takes the rate as an array."
     )
 
 
@@ -69,15 +70,26 @@ def _pass(names: str, shapes: str = "") -> str:
     )
 
 
+def _in_library(library: str, static: int = 0, shapes: str = "") -> str:
+    """Word how to call a library that makes functions anew; its objects keep results, which jit must not leak."""
+    who = printable(library) or "The library that this line calls"
+    if static:
+        return (
+            f"{who} makes a function anew in each call, and jits with it as a static argument. Put the call, and the "
+            "making of the object whose method it is, into a function of your own that is jitted once, with its "
+            "arrays as arguments. That works if jit can compile what the library does."
+        )
+    return (
+        f"{who} makes this function anew in each call. Put the call into a function of your own that is jitted once, "
+        f"and pass its arrays as arguments.{_for_shapes(shapes)}"
+    )
+
+
 CREATED_ONCE: dict[str, Callable[..., str]] = {
     "recompile_remedy": lambda remedy, shapes="": (
         f"{printable(remedy[:1].upper() + remedy[1:])}.{_for_shapes(shapes)}"
     ),
-    "recompile_in_library": lambda library, shapes="": (
-        f"{printable(library) or 'The library that this line calls'} makes this function anew in each call. Put the "
-        "call into a function of your own that is jitted once, and pass its arrays as arguments."
-        f"{_for_shapes(shapes)}"
-    ),
+    "recompile_in_library": _in_library,
     "recompile_once": lambda: (
         "It is a new function each time. Define and jit it once, outside; or jit the whole transformation, once and "
         "outside as well: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))."

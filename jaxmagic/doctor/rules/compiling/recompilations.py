@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 from itertools import takewhile
+from pathlib import PurePath
 from typing import NamedTuple
 
 from ....compilation.analysis.advice import is_backward
@@ -17,6 +18,9 @@ from ....xla.hlo import HloModule
 from ...record.evidence import Evidence
 from ...record.program import Program
 from ..host.host_time import names_of_program
+
+#: Where a static argument that is a function is defined, as the reason has it: ``_body_fn (util.py:388)``.
+_DEFINED_AT = re.compile(r"re-created\b.*?\((\S[^()]*):\d+\)")
 
 #: The shape of an array with axes; scalars come and go as XLA folds constants.
 _ARRAY = re.compile(r"\w+\[[\d,]+\]")
@@ -132,9 +136,11 @@ def programs_of(group: Group, evidence: Evidence) -> list[Program]:
 def library_called(group: Group, evidence: Evidence) -> str | None:
     """Return the library's function that the user's line calls, and that jits a new function or passes it to a loop.
 
-    Empty if its name is unknown; ``None`` if the user's own code does so, or if that is unknown.
+    One that passes it as a static argument counts as well. Empty if its name is unknown; ``None`` if the user's own
+    code does so, or if that is unknown.
     """
-    if group.kind != "new function" or not (group.eager or is_librarys(group)):
+    makes_functions = group.kind == "new function" and (group.eager or is_librarys(group))
+    if not makes_functions and not makes_static_functions(group, evidence):
         return None
     called = {
         _called_library(instruction.stack, program.called_at)
@@ -147,6 +153,16 @@ def library_called(group: Group, evidence: Evidence) -> str | None:
     if outermost is None:
         return "" if is_librarys(group) else None
     return outermost.library or ""
+
+
+def makes_static_functions(group: Group, evidence: Evidence) -> bool:
+    """Return whether a library makes the functions anew that its own jitted function gets as a static argument."""
+    if group.kind != "static value" or not is_librarys(group):
+        return False
+    places = [_DEFINED_AT.search(each.cause.reason) for each in group.compilations if each.cause.kind == group.kind]
+    lines = [each.called_at for each in programs_of(group, evidence) if each.called_at is not None]
+    users = {name for line in lines for name in (line.cell, PurePath(line.file).name)}
+    return bool(places) and all(each is not None and each[1] not in users for each in places)
 
 
 def varying_shapes(group: Group, evidence: Evidence) -> list[str]:

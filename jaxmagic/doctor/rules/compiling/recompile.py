@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from .... import units
@@ -45,6 +46,9 @@ _TWO = 2
 
 #: A single program that could have been avoided is worth a finding if it took this long.
 _LEAST_SINGLE_NS = 500_000_000
+
+#: What tells objects apart that read the same.
+_ADDRESS = re.compile(r" \(object 0x[0-9a-f]+\)")
 
 #: Causes that are avoided by how a function is called, whatever its values: one program is one too many.
 _SINGLE = ("weak type", "placement")
@@ -136,7 +140,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
         cost_ns=cost_ns * avoidable_share(known, evidence) if estimated else cost_ns,
         basis="estimated" if estimated else "measured",
         per="run" if every_run else "first run",
-        compiles=_compiles(group, evidence, every_run=every_run),
+        compiles=_compiles(known, evidence),
         remedy=remedy_of(known),
         code=code_of(known, evidence),
         applies_to=None if made is None else made.maker,
@@ -158,15 +162,18 @@ def _evidence(known: Known, evidence: Evidence) -> Iterator[Note]:
         yield from _alive(group, evidence)
 
 
-def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int, ...]:
+def _compiles(known: Known, evidence: Evidence) -> tuple[int, ...]:
     """Return the compilations of the first run that would not happen.
 
-    One is needed if every run compiles again, and one for each other shape or static object of a re-created function.
+    One is needed if every run compiles again, and one for each other shape or static object of a re-created function,
+    unless the remedy is to pass what differs in these objects as an array.
     """
-    if not every_run:
+    group = known.group
+    if not known.every_run:
         return numbers_of(group.compilations, evidence)
     others, shapes = in_first_run(group, evidence)[1:], dict[object, Compilation]()
-    others = [each for each in others if not each.cause.new_objects or each.cause.remedy]  # else its value is another
+    if not known.serves_all_values:
+        others = [each for each in others if not each.cause.new_objects or each.cause.remedy]
     for each in others if group.kind == "new function" else ():
         if each.cause.kind == "shape":
             shapes.setdefault((each.cause.argument, each.cause.now), each)
@@ -174,22 +181,35 @@ def _compiles(group: Group, evidence: Evidence, *, every_run: bool) -> tuple[int
 
 
 def _changes(causes: Sequence[Cause]) -> tuple[Note, ...]:
-    """Describe what differed, where its two values read differently: other elements of an array do not."""
+    """Describe what differed, where its two values read differently: other elements of an array do not.
+
+    Neither do two objects that only their addresses tell apart.
+    """
     found = [
         note("doctor.recompile_difference", argument=each.argument, now=each.now or "", before=each.before or "")
         if each.argument
         else note("doctor.recompile_reason", reason=each.reason)
         for each in causes
-        if not each.argument or each.now != each.before
+        if not each.argument or _without_address(each.now) != _without_address(each.before)
     ]
     return tuple(dict.fromkeys(found))
 
 
+def _without_address(value: str | None) -> str:
+    return _ADDRESS.sub("", value or "")
+
+
 def _reason(known: Known) -> tuple[Note, ...]:
-    """Say which static argument differs where its values look the same."""
+    """Say which static argument differs where its values look the same, within a run and from run to run."""
     if known.group.kind != "static value":
         return ()
-    return (note("doctor.recompile_reason", reason=known.told.reason),)
+    within = known.within
+    if within is None:
+        return (note("doctor.recompile_reason", reason=known.told.reason),)
+    return (
+        note("doctor.recompile_within", reason=within.reason),
+        note("doctor.recompile_between", reason=known.last.reason),
+    )
 
 
 def _alive(group: Group, evidence: Evidence) -> Iterator[Note]:

@@ -58,6 +58,8 @@ class Known(NamedTuple):
         loop: A loop of JAX in place of one whose range is static, if that is the only use of the value.
         forms: How many different programs the static values need; 0 where that does not matter.
         programs: How the programs for static values compare; ``None`` if unknown, or if there is only one.
+        within: What differed in the first run, if every run compiles for new objects that hold the same as those of
+            the run before, while those of one run differ.
         values: What differed in the first run, if every run makes the function or its static argument anew: JAX
             compares those of a later run with the same of the run before.
         library: The library that makes the function, if one does.
@@ -77,6 +79,7 @@ class Known(NamedTuple):
     loop: CountedLoop | None
     forms: int
     programs: Alike | None
+    within: Cause | None
     values: Cause | None
     library: str | None
     called_at: Frame | None
@@ -86,6 +89,12 @@ class Known(NamedTuple):
     def last(self) -> Cause:
         """The cause of the last program."""
         return self.group.compilations[-1].cause
+
+    @property
+    def serves_all_values(self) -> bool:
+        """Whether one program serves the static objects of all values, once their values are arguments."""
+        optimizer = None if self.objects.made is None else self.objects.made.optimizer
+        return self.group.kind == "static value" and (self.library is not None or optimizer is not None)
 
     @property
     def told(self) -> Cause:
@@ -123,6 +132,7 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
         loop=loop,
         forms=_forms(group, programs, evidence) if is_static and not every_run and loop is None else 0,
         programs=programs,
+        within=_within_first(group, evidence) if every_run else None,
         values=_values_of_first(group, evidence) if every_run else None,
         library=library_called(group, evidence),
         called_at=_called_at(group, evidence) if location is None or is_librarys(group) else None,
@@ -140,6 +150,16 @@ def _values_of_first(group: Group, evidence: Evidence) -> Cause | None:
         return None
     own = [each.cause for each in reversed(in_first_run(group, evidence)) if each.cause.kind == group.kind]
     return next((each for each in own if each.argument and each.remedy), None)
+
+
+def _within_first(group: Group, evidence: Evidence) -> Cause | None:
+    """Return what differed between new objects of the first run; ``None`` if later runs say the same."""
+    if group.kind != "static value" or not group.compilations[-1].cause.new_objects:
+        return None
+    own = [each.cause for each in in_first_run(group, evidence) if each.cause.kind == group.kind]
+    differ = [each for each in own if each.new_objects]
+    told = {each.cause.reason for each in group.compilations}
+    return differ[-1] if differ and differ[-1].reason not in told else None
 
 
 def _called_at(group: Group, evidence: Evidence) -> Frame | None:
@@ -239,10 +259,10 @@ def _made_once(known: Known) -> Note | None:
 def _same_values(known: Known) -> Note | None:
     """Say how to call a function so that what it compiled for stays the same."""
     kind, remedy = known.group.kind, known.told.remedy
-    if kind == "static value" and (values := _static_values(known)) is not None:
+    if kind == "static value" and known.library is None and (values := _static_values(known)) is not None:
         return values
     if known.library is not None:
-        return note("doctor.recompile_in_library", library=known.library)
+        return note("doctor.recompile_in_library", library=known.library, static=int(kind == "static value"))
     if kind == "pytree" and (argument := only_argument(known.group)) is not None:
         return note("doctor.recompile_structure", argument=argument)
     if kind == "context" and (settings := settings_of(known.group)):

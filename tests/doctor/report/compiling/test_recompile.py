@@ -21,6 +21,20 @@ def test_one_new_function_in_a_run_may_be_the_first_compilation() -> None:
     assert sentence().startswith("step compiles once in every run because it is a new function object each time.")
 
 
+def test_the_array_of_a_learning_rate_gets_a_dtype() -> None:
+    """Optax keeps an array with a dtype there: one without is weakly typed, and the function compiles once more."""
+    told = note(
+        "doctor.recompile_objects",
+        function="",
+        names="",
+        objects="optimizer",
+        vary=1,
+        optimizer="optax.adam",
+        optimizers=1,
+    )
+    assert 'set hyperparams["learning_rate"] of its state to jnp.asarray(rate, jnp.float32), or with' in str(told)
+
+
 @pytest.mark.parametrize("facts", [{"programs": 3}, {"every_run": 0}, {"cause": "shape"}])
 def test_what_compiles_for_another_reason_is_no_first_compilation(facts: dict[str, Any]) -> None:
     assert ONLY_ONCE not in sentence(**facts)

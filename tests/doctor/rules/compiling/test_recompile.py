@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import importlib
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -240,6 +241,41 @@ def test_what_differs_between_new_objects_is_to_be_passed(
     assert str(found.remedy).startswith(f"Define and jit {remedy}")
 
 
+class Transformation(NamedTuple):
+    """A pair of functions, as optimizers of optax are: it is compared by them, and they by identity."""
+
+    init: Callable[[Any], Any]
+    update: Callable[[Any], Any]
+
+
+def descent(rate: float) -> Transformation:
+    return Transformation(lambda x: x, lambda x: x - rate * x)
+
+
+@pytest.mark.parametrize("rates", [(0.1, 0.2, 0.3), (0.1, 0.1, 0.1)])
+def test_what_differs_in_a_run_is_told_apart_from_what_is_the_same_in_the_next(rates: tuple[float, ...]) -> None:
+    update = jax.jit(lambda optimizer, x: optimizer.update(x), static_argnums=0)
+
+    def step(x: Any) -> Any:
+        for rate in rates:
+            x = update(descent(rate), x)
+        return x
+
+    finding = the_one(step, X)
+    told = {each.kind: str(each) for each in finding.evidence}
+    same = "argument optimizer has the same content in new objects, which compare by identity"
+    if len({*rates}) == 1:
+        assert told["doctor.recompile_reason"].startswith(f"Static {same}")
+        assert "doctor.recompile_within" not in told
+        return
+    assert "doctor.recompile_reason" not in told
+    assert told["doctor.recompile_within"] == (
+        "In one run, static argument optimizer is a different object with a different optimizer.update.rate: "
+        "0.3 now, 0.2 before."
+    )
+    assert told["doctor.recompile_between"].startswith(f"From run to run, static {same}")
+
+
 def test_a_function_that_is_jitted_by_its_name_and_reads_nothing_is_not_read_itself() -> None:
     def jits_by_name(x: Any) -> Any:
         def squared(v: Any) -> Any:
@@ -336,7 +372,7 @@ def test_the_call_of_a_library_that_makes_a_loop_is_to_be_jitted(tmp_path: Path,
         return solvers_of_others.solve(x)
 
     finding = the_one(step, X)
-    assert finding.remedy == note("doctor.recompile_in_library", library="solvers_of_others.solve")
+    assert finding.remedy == note("doctor.recompile_in_library", library="solvers_of_others.solve", static=0)
     assert found(jax.jit(step), X) == []
 
 
@@ -360,8 +396,56 @@ def test_loops_of_a_library_are_found_in_code_that_runs_only_once(tmp_path: Path
     diagnosis = jaxmagic.diagnose(walk, only=["recompile"])
     assert len(diagnosis.warm) == 0
     (finding,) = diagnosis.findings
-    assert finding.remedy == note("doctor.recompile_in_library", library="samplers_of_others.move")
+    assert finding.remedy == note("doctor.recompile_in_library", library="samplers_of_others.move", static=0)
     assert (finding.per, finding.found.facts["function"]) == ("first run", "scan")
+
+
+@pytest.fixture
+def collectors(tmp_path: Path, monkeypatch: Any) -> Any:
+    """A library with a jitted loop whose body is static, and that makes the body anew in each call."""
+    package = tmp_path / "site-packages" / "collectors_of_others"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "from functools import partial\n"
+        "import jax\n"
+        "@partial(jax.jit, static_argnums=0)\n"
+        "def collect(body, x):\n    return jax.lax.fori_loop(0, 3, lambda _, y: body(y), x)\n"
+        "def fit(x):\n    return collect(lambda y: y @ y + 1, x)\n"
+        "def fit_to(x):\n    data = x + 1\n    return collect(lambda y: y @ y + data, x)\n"
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    return importlib.import_module("collectors_of_others")
+
+
+@pytest.mark.parametrize("name", ["fit", "fit_to"])
+def test_the_call_of_a_library_that_makes_a_static_function_is_to_be_jitted(name: str, collectors: Any) -> None:
+    def step(x: Any) -> Any:
+        return getattr(collectors, name)(x)
+
+    finding = the_one(step, X)
+    library = f"collectors_of_others.{name}"
+    assert finding.remedy == note("doctor.recompile_in_library", library=library, static=1)
+    assert str(finding.remedy).startswith(f"{library} makes a function anew in each call, and jits with it")
+    assert found(jax.jit(step), X) == []
+
+
+def test_one_program_of_a_jitted_call_serves_all_static_functions_of_a_library(collectors: Any) -> None:
+    def step(x: Any) -> Any:
+        return [collectors.fit_to(x + number) for number in range(3)]
+
+    finding = the_one(step, X)
+    assert finding.found.facts["programs"] == 3
+    assert len(finding.compiles) == 2  # one is needed
+    assert "object 0x" not in " ".join(map(str, finding.evidence))
+
+
+def test_a_static_function_that_the_users_code_passes_to_a_library_is_the_users(collectors: Any) -> None:
+    def step(x: Any) -> Any:
+        return collectors.collect(lambda y: y @ y, x)
+
+    finding = the_one(step, X)
+    assert finding.remedy is not None
+    assert finding.remedy.kind == "doctor.recompile_remedy"
 
 
 def test_a_function_that_a_library_jits_anew_is_not_the_users(tmp_path: Path, monkeypatch: Any) -> None:
