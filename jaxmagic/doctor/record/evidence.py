@@ -113,9 +113,6 @@ class FunctionShare:
     time_ns: int
 
 
-#: Notes of a profile that lacks events: the recording ended before the run, or the file is damaged.
-_LACKS_EVENTS = "profiling.cut", "profiling.damaged_times"
-
 #: The function of a library that waits in each call for the program that it calls.
 WAITING_JIT = "equinox.filter_jit"
 
@@ -308,11 +305,6 @@ class Evidence:
     def expected_ns(self) -> int:
         """Expected wall time of another run: code that ran once compiled its programs then, and need not again."""
         return self.run_ns if self.repeated else max(self.first.wall_ns - self.first.compile_ns, 0)
-
-    @property
-    def lacks_events(self) -> bool:
-        """Whether the recording has only a part of a run: what was counted in it, and its times, are lower bounds."""
-        return self.profile is not None and any(each.kind in _LACKS_EVENTS for each in self.profile.notes)
 
     @property
     def repeated(self) -> bool:

@@ -17,6 +17,9 @@ Need = Literal["programs", "profile", "repeated", "waits", "lines"]
 #: A finding costs at least this share of a run, or of the memory of a program.
 LEAST_SHARE = 0.02
 
+#: Notes of a profile that lacks events: the recording ended before the run, or the file is damaged.
+_LACKS_EVENTS = "profiling.cut", "profiling.damaged_times"
+
 #: Idle time of the device is a finding from this share of a run on. A smaller share varies with the profiler and with
 #: the load of the machine.
 LEAST_IDLE = 0.05
@@ -55,6 +58,11 @@ def available(evidence: Evidence) -> set[Need]:
         "lines": evidence.host is not None,
     }
     return {need for need, is_there in there.items() if is_there}
+
+
+def lacks_events(evidence: Evidence) -> bool:
+    """Return whether the recording has only a part of a run: its counts and times are lower bounds."""
+    return evidence.profile is not None and any(each.kind in _LACKS_EVENTS for each in evidence.profile.notes)
 
 
 def source_at(line: Frame | None) -> str | None:

@@ -14,7 +14,7 @@ from ..record.evidence import Evidence, HostUse
 from ..record.finding import RuleFinding
 from .all import RULES
 from .host.host_time import best_run, host_time, matters
-from .rule import Rule
+from .rule import Rule, lacks_events
 
 #: From this many times as long on, it is unknown how much of the host's time in the recorded run is the profiler's.
 _MANY_TIMES = 2.0
@@ -89,7 +89,7 @@ def _at_own_pace(use: HostUse, times: float) -> HostUse:
 
 def as_lower_bounds(findings: Iterable[RuleFinding], evidence: Evidence) -> list[RuleFinding]:
     """Return the findings, with lower bounds of what was counted and timed in a recording that lacks events."""
-    return [_as_lower_bound(each) if evidence.lacks_events else each for each in findings]
+    return [_as_lower_bound(each) if lacks_events(evidence) else each for each in findings]
 
 
 def _as_lower_bound(finding: RuleFinding) -> RuleFinding:
@@ -108,7 +108,7 @@ def _least(told: Note) -> Note:
 
 def about_part(looked: Iterable[str], evidence: Evidence) -> Note | None:
     """Return a note on a recording that lacks events, if one of the rules that looked judges by it."""
-    if not evidence.lacks_events or evidence.profile is None or not evidence.profile.recorded_ns:
+    if not lacks_events(evidence) or evidence.profile is None or not evidence.profile.recorded_ns:
         return None
     if _FROM_RECORDING.isdisjoint(looked):
         return None

@@ -9,7 +9,7 @@ from ....records.note import Note, note
 from ....timing.record import Timing
 from ...record.evidence import WAITING_JIT, Dispatch, Evidence, HostUse, HostWait
 from ...record.program import Program
-from ..rule import LEAST_IDLE
+from ..rule import LEAST_IDLE, lacks_events
 
 #: A cost that the host causes is a finding from this time on. A shorter time varies with the profiler and with the
 #: load of the machine.
@@ -85,7 +85,7 @@ def host_time(evidence: Evidence) -> HostTime | None:
     runs, best = _steady(evidence), best_run(evidence)
     recorded_ns = profile.recorded_ns / max(profile.runs or 1, 1)
     scale = _scale(best.wall_ns, recorded_ns, use.disturbed_ns) if evidence.repeated else 1.0
-    scale = min(scale, 1.0) if evidence.lacks_events else scale  # the rest of the run may do something else
+    scale = min(scale, 1.0) if lacks_events(evidence) else scale  # the rest of the run may do something else
     busy_ns = sum(each.busy_ns for each in use.dispatches)
     idle_ns = max(min(use.idle_ns * scale, best.wall_ns - busy_ns), 0.0)
     waits = recurring(evidence)
@@ -93,7 +93,7 @@ def host_time(evidence: Evidence) -> HostTime | None:
     waited_ns = min([sum(each.wait_ns for each in waits), *(part * (each.code_wait_ns or 0) for each in runs)])
     hideable_ns = _hideable_ns(best, busy_ns)
     device_ns = _device_ns(profile, busy_ns)
-    is_known = best.environment.backend == "cpu" and not evidence.lacks_events
+    is_known = best.environment.backend == "cpu" and not lacks_events(evidence)
     latency_ns = max(waited_ns - device_ns, 0.0) if is_known else 0.0
     overlap_ns = min(waited_ns - latency_ns, use.waited_ns * scale)
     cost_ns = max(min(latency_ns + overlap_ns, idle_ns, hideable_ns), 0.0)
@@ -172,7 +172,7 @@ def matters(cost_ns: float, evidence: Evidence) -> bool:
     """
     best = best_run(evidence)
     run_ns = best.wall_ns - best.compile_ns
-    if evidence.lacks_events and evidence.profile is not None:
+    if lacks_events(evidence) and evidence.profile is not None:
         run_ns = min(run_ns, evidence.profile.recorded_ns or run_ns)
     return cost_ns >= max(LEAST_IDLE * run_ns, LEAST_NS)
 

@@ -10,6 +10,7 @@ from .....records.call_stack import Frame, is_users
 from .....records.note import Note, note
 from ....record.evidence import Dispatch, Evidence
 from ...rewriting.syntax import last_name
+from ...rule import lacks_events
 from ..host_time import HostTime, best_run
 from ..syntax import Function, function_around
 from .first_called import OPERATORS, first_calls
@@ -140,7 +141,7 @@ def without_device(inside: InsideFunction, evidence: Evidence, time: HostTime) -
 
     That is unknown where only a part of the run was recorded.
     """
-    if evidence.lacks_events:
+    if lacks_events(evidence):
         return 0.0
     return inside.least_ns - sum(each.busy_ns for each in time.use.dispatches)
 
