@@ -40,7 +40,7 @@ def offenders(pattern: str, homes: str = "nowhere") -> list[str]:
         ),
         (
             r"jax\._src",
-            r"runtime/(private_api|executed_programs|copies|tracing)|\w+/capture/(wait_points|jit_calls)",
+            r"runtime/(private_api|executed_programs|copies|tracing|jaxprs/\w+)|\w+/capture/(wait_points|jit_calls)",
         ),
         (r"(import|from) google", r"xla/|\w+/capture\b"),
         (r"import pandas", r"report/(to_frame|displayable)"),

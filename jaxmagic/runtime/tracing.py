@@ -122,47 +122,6 @@ def arguments_passed_to(frame: FrameType) -> tuple[Sequence[Any], Mapping[str, A
     return frame.f_locals.get(args, ()), frame.f_locals.get(kwargs, {})
 
 
-class Applied(NamedTuple):
-    """An operation that JAX applied outside of ``jit``, with its arguments and parameters."""
-
-    name: str
-    args: tuple[Any, ...]
-    params: dict[str, Any]
-
-
-def applied_in(frames: Sequence[FrameType]) -> Applied | None:
-    """Return the operation that the innermost of JAX's calls applied outside of ``jit``; ``None`` if unknown.
-
-    JAX does that again, operation by operation, where a debugging flag has found NaN in the result of a program.
-    """
-    for frame in reversed(frames):
-        code, local = frame.f_code, frame.f_locals
-        if code.co_name == "apply_primitive" and code.co_filename.replace("\\", "/").endswith("jax/_src/dispatch.py"):
-            with suppress(Exception):
-                return Applied(str(local["prim"].name), tuple(local["args"]), dict(local["params"]))
-    return None
-
-
-def results_of(equation: Any, values: Sequence[Any]) -> list[Any]:
-    """Apply the operation of an equation of a jaxpr to values, and return its results."""
-    bound = equation.primitive.get_bind_params(equation.params)
-    functions, params = bound if type(bound) is tuple else ((), bound)  # up to JAX 0.8, and since
-    found = equation.primitive.bind(*functions, *values, **params)
-    return list(found) if equation.primitive.multiple_results else [found]
-
-
-def sizes_of_scan(params: Mapping[str, Any]) -> tuple[int, int]:
-    """Return how many constants the body of a ``scan`` takes first, and how many values it carries.
-
-    >>> sizes_of_scan({"num_consts": 2, "num_carry": 1})
-    (2, 1)
-    """
-    if "num_carry" in params:
-        return params["num_consts"], params["num_carry"]
-    constants, carried, _ = params["ft_in"].unpack()  # since JAX 0.12
-    return len(constants), len(carried)
-
-
 def origin_of(tracer: Any) -> str | None:
     """Return JAX's sentence on the function and the arguments that a traced value comes from; ``None`` if unknown."""
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import jaxmagic
-from jaxmagic.doctor.capture.failures.traced.loop_bodies import first_nan
+from jaxmagic.doctor.capture.failures.traced.first_nan import first_nan
 from jaxmagic.doctor.record.diagnosis import Diagnosis
 from jaxmagic.doctor.report.diagnosis import NO_REMEDY
 

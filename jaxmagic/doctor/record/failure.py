@@ -8,6 +8,7 @@ from ...records.call_stack import Frame, Stack
 from .failing_code import Decision, Difference, Escape, Handed, Holder, JitCall, Kept, Operand, Traced, Value
 from .failure_kind import Kind
 from .library_use import BatchUse, ModuleUse, Selector
+from .not_finite import NotFinite
 from .out_of_memory import OutOfMemory
 
 
@@ -57,6 +58,7 @@ class Failure:
         computed_of: the variables that the failing statement reads, with the expressions that they were computed of.
         read_by: the statements that read the variable to which the failing one assigns, or what a failing condition
             reads; compound ones without body.
+        not_finite: where NaN or infinity first appeared, if that is known.
         body: all statements of the failing function, for the same kinds; compound ones without body.
     """
 
@@ -99,6 +101,7 @@ class Failure:
     module: ModuleUse | BatchUse | None = None
     computed_of: tuple[tuple[str, str], ...] = ()
     read_by: tuple[str, ...] = ()
+    not_finite: NotFinite | None = None
     body: tuple[str, ...] = ()
 
     @property

@@ -10,6 +10,7 @@ from .quoted import quoted
 from .remedies.arrays import ARRAY_REMEDIES
 from .remedies.conditions import CONDITION_REMEDIES
 from .remedies.known_values import KNOWN_VALUE_REMEDIES
+from .remedies.not_finite import NOT_FINITE_NOTES
 from .structures import STRUCTURE_NOTES
 from .wrong_arguments.arrays import ARRAY_NOTES, USES
 from .wrong_arguments.control_flow import CONTROL_FLOW_NOTES
@@ -36,14 +37,6 @@ _NEEDS = {
     "index": "an index of a Python sequence, which has to be a number",
     "number": "a Python number",
     "length": "the length of a list or a tuple, which has to be known when the function is traced",
-}
-
-
-#: Which value an operation returned, and the flag that forbids it.
-_NOT_FINITE = {
-    "nan": "NaN, which jax_debug_nans makes",
-    "inf": "infinity, which jax_debug_infs makes",
-    "": "NaN or infinity, which JAX's debugging flags make",
 }
 
 
@@ -120,19 +113,6 @@ def _depends(function: str, location: str, transform: str, arguments: str) -> st
     )
 
 
-def _in_loop(loop: str, location: str, step: int, index: str = "", length: int = 0) -> str:
-    """Word which step of a loop is the first with NaN, by the number that the loop itself gives it."""
-    first = f", and first occurs in iteration {step}, counted from 1" if step else ""
-    if index and length:
-        first = f", and first occurs at index {index} of {length}, counted from 0"
-    elif index:
-        first = f", and first occurs where the index that it passes to its body is {index}"
-    return (
-        f"It is inside the {printable(loop)} at {printable(location)}{first}. To find it, what JAX traced was "
-        "computed again; none of your code ran."
-    )
-
-
 ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_condition": _condition,
     "error_number": _number,
@@ -162,16 +142,6 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     ),
     "error_transformed": lambda location, code: (
         f"It comes from an operation at {location} that JAX transformed{f': {quoted(code)}' if code else '.'}"
-    ),
-    "error_not_finite": lambda operation, inside=False, returned="": (
-        f"{f'An operation inside {quoted(operation)}' if inside else quoted(operation) or 'An operation'} returned "
-        f"{_NOT_FINITE[returned]} an error."
-    ),
-    "error_in_loop": _in_loop,
-    "write_disable_jit": lambda jax, check="": (
-        "To find it, call the same function once more below "
-        f"`with {f'{jax}.{check}(True), ' if check else ''}{jax}.disable_jit():`, which runs bodies of loops "
-        "and branches as Python, and then %jaxdoctor again."
     ),
     "error_depends": _depends,
     "error_checkpoint": lambda argument, function: (
@@ -248,6 +218,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     **CONDITION_REMEDIES,
     **KNOWN_VALUE_REMEDIES,
     **ARRAY_REMEDIES,
+    **NOT_FINITE_NOTES,
     **STRUCTURE_NOTES,
     **MEMORY_NOTES,
     **SHAPE_NOTES,

@@ -11,7 +11,7 @@ from .array_functions import explain_numpy
 from .buffers import explain_deleted, explain_leak
 from .conditions import explain_condition
 from .masks import explain_mask
-from .not_finite import explain_not_finite
+from .not_finite.explain import explain_not_finite
 from .numbers import explain_number
 from .out_of_memory import explain_memory
 from .static_values import explain_static

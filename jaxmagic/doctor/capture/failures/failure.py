@@ -51,8 +51,8 @@ from .traced.assigned import body_of, computed_of, read_by
 from .traced.carried import OF_INDEX, carried_index, mapped_list
 from .traced.decided import decision_of
 from .traced.escapes import escapes_of
+from .traced.first_nan import first_nan
 from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmap, is_vmapped, used
-from .traced.loop_bodies import first_nan
 from .traced.stores import stores_outside
 from .traced.values import beginning, common_origin, handed, meant, named, values_in, with_closure, with_leaked
 from .wrong_calls.compared_trees import compared_trees
@@ -124,7 +124,11 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         trees = compared_trees(users[-1].place, users[-1].frame, called, path)
         return replace(found, said=(*found.said, *trees.items(), ("placed", "" if path is None else "1")))
     if kind == "nan":
-        return replace(found, said=(*found.said, *_inside(beyond(entries, users[-1]), found)))
+        infinite = dict(found.said)["returned"] == "inf"
+        frames, beyond_users = ([each.frame for each in part] for part in (entries, beyond(entries, users[-1])))
+        caller = users[-2].place.text if len(users) > 1 else None
+        said = (*found.said, *([] if caller is None else [("caller", caller)]), *_unchecked(infinite))
+        return replace(found, said=said, not_finite=first_nan(frames, beyond_users, infinite=infinite))
     if found.kind == "leak":
         computed_at = messages.created_at(text) or [*filter(None, [found.detail])]
         return replace(found, escapes=escapes_of(found.traced, computed_at))
@@ -134,27 +138,13 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
     return replace(found, memory=look_at_memory(text, place, users[-1].frame, limits))
 
 
-def _inside(calls: Sequence[Entry], failure: Failure) -> Iterator[tuple[str, str]]:
-    """Say which operation inside a loop or branch returned the first NaN or infinity, if that can be told.
-
-    And say whether JAX does not check results any more, as after a block of ``jax.debug_nans(True)``.
-    """
+def _unchecked(infinite: bool) -> Iterator[tuple[str, str]]:
+    """Say whether JAX does not check results any more, as after a block of ``jax.debug_nans(True)``."""
     import jax
 
-    infinite = dict(failure.said)["returned"] == "inf"
     check = "debug_infs" if infinite else "debug_nans"
     if not getattr(jax.config, f"jax_{check}", False):
         yield "checked in a block", check
-    found = first_nan([each.frame for each in calls], infinite=infinite)
-    if found is not None:
-        lines = text_of(found.line.file)
-        yield "inside", found.operation
-        yield "inside at", found.line.location
-        yield "inside source", lines[found.line.line - 1].strip() if 0 < found.line.line <= len(lines) else ""
-        yield "loop", found.loop
-        yield "step", str(found.step)
-        yield "index", "" if found.number is None else str(found.number)
-        yield "length", str(found.length or 0)
 
 
 def _first_of_jax(entries: Sequence[Entry]) -> FrameType | None:

@@ -1,4 +1,4 @@
-"""Words what to write in place of functions of NumPy, of arrays that are lost, and of operations that return NaN."""
+"""Words what to write in place of functions of NumPy, and of arrays that are lost."""
 
 from __future__ import annotations
 
@@ -21,52 +21,6 @@ def _write_functions(functions: str, replacements: str, left: str = "", other: s
     arguments = f" Check the arguments of {quoted(other)}: not all have the names that they have in NumPy."
     condition = f" The condition is traced then as well, and this line fails again. {then}"
     return f"Use {uses}.{arguments if other else ''}{rest if left else ''}{condition if then else ''}"
-
-
-def _write_in_domain(
-    domain: str, jnp: str, example: str = "", steep: str = "", inside: bool = False, infinite: bool = False
-) -> str:
-    """Word how to keep an operation in its domain: with the user's own operand, or without code.
-
-    Args:
-        domain: what the operation needs.
-        jnp: the user's name of ``jax.numpy``.
-        example: the user's expression, with a condition that includes the whole domain.
-        steep: where in the domain the derivative is infinite.
-        inside: whether the line does not apply the operation itself.
-        infinite: whether the operation returned infinity.
-    """
-    if not domain and infinite:
-        return (
-            "A result is infinite where it is larger than the largest number of its dtype, or where an operand is "
-            f"infinite: find out for which inputs. {jnp}.finfo(x.dtype).max is that number; scale the inputs, or "
-            "compute with logarithms."
-        )
-    if not domain:
-        return (
-            f"Find out for which inputs it does, and replace these before the operation, with {jnp}.where(): one "
-            "behind it leaves NaN in the gradient. NaN operands give NaN as well, and so can derivatives of log, "
-            "sqrt and norm at 0, where their slope is infinite."
-        )
-    if inside:
-        return (
-            "The line itself does not apply it: a function that it calls does, or a derivative. Derivatives of log, "
-            "sqrt, norm and powers divide by their operand. Replace operands outside of the domain before such an "
-            f"operation, as in {jnp}.log({jnp}.where(x > 0, x, 1)). A where() behind the operation leaves NaN in the "
-            "gradient."
-        )
-    is_operand = domain.startswith(("a divisor", "a base"))
-    strict = "<" if "and" in steep else ">"
-    edge = (
-        f" For jax.grad, write {strict} in place of {strict}=: at {printable(steep)} the derivative can be infinite."
-        if steep
-        else ""
-    )
-    how = f": {printable(example)}.{edge} A where()" if example else f", with {jnp}.where(): one"
-    return (
-        f"The operation needs {'' if is_operand else 'a value that is '}{domain}. Replace other inputs before it"
-        f"{how} behind the operation leaves NaN in the gradient."
-    )
 
 
 def _without(cache: str) -> str:
@@ -123,12 +77,5 @@ ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
     ),
     "write_later_deleted": lambda name, copied="": (
         f"Delete {quoted(name) or 'the array'} after its last use, or keep a copy{copied and f', {quoted(copied)}'}."
-    ),
-    "write_in_domain": _write_in_domain,
-    "write_matrix": lambda function, needs, jnp: (
-        f"{function} needs a matrix that {needs}. Find out first why this one is not: rows may depend on each other. "
-        "If only rounding makes it so, a small multiple of the identity is enough, and changes the result a little: "
-        f"a + 1e-6 * {jnp}.eye(a.shape[-1]). Otherwise the result is that of another matrix."
-        + (f" {jnp}.linalg.pinv and {jnp}.linalg.lstsq take singular matrices." if needs == "is not singular" else "")
     ),
 }

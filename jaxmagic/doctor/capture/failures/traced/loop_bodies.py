@@ -5,21 +5,23 @@ The values are those of the failing call, and nothing of the user's code runs: o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
-from types import FrameType, MappingProxyType
+from types import FrameType
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from .....records.call_stack import Frame
 from .....runtime.clock import Clock, now_ns
-from .....runtime.tracing import Applied, applied_in, count_equations, line_of, results_of, sizes_of_scan
+from .....runtime.jaxprs.equations import sizes_of_scan
+from .....runtime.jaxprs.frames import Applied, applied_in
+from .....runtime.tracing import count_equations
 from ....analysis.failures.messages import is_jax_file
-from ...frames import known
+from .computed import Step, first, results_with_steps
+from .reasons import reason_of_operands
+from .unchecked import unchecked
 
 #: The steps of a loop after its first one, which compiles, are computed for at most this long.
-_LONGEST_NS = 2 * 10**9
+LONGEST_NS = 2 * 10**9
 
 #: A longer body is not compiled once more.
 _MOST_EQUATIONS = 500
@@ -30,19 +32,12 @@ _LOOPS = "scan", "while", "cond"
 #: The functions of JAX that apply them; the outermost is what was called.
 _FUNCTIONS = frozenset({"cond", "fori_loop", "map", "scan", "switch", "while_loop"})
 
-#: Operations that only evaluate the jaxpr in one of their parameters.
-_CALLS = {
-    **dict.fromkeys(("pjit", "jit", "remat2", "checkpoint", "remat"), "jaxpr"),
-    **dict.fromkeys(("closed_call", "core_call", "custom_jvp_call", "custom_vjp_call"), "call_jaxpr"),
-}
 
-
-class FirstNan(NamedTuple):
-    """The operation that returned the first NaN from which one in the result comes.
+class FirstInLoop(NamedTuple):
+    """The operation that returned the first NaN from which one in the result of a loop comes.
 
     Attributes:
-        operation: its name.
-        line: the line that applies it.
+        origin: its equation.
         loop: the function of JAX that was called for the outermost loop or branch, such as ``"fori_loop"``.
         step: the number of the first step of this loop whose results have NaN, from 1; 0 in a branch.
         number: what this step has as its own number: in ``fori_loop`` the value that the body gets first, in ``scan``
@@ -50,21 +45,51 @@ class FirstNan(NamedTuple):
         length: how many steps ``scan`` and ``map`` have; ``None`` for others.
     """
 
-    operation: str
-    line: Frame
+    origin: Origin
     loop: str
     step: int
     number: int | None
     length: int | None
 
 
-class _Unknown(Exception):
+class Origin(NamedTuple):
+    """The equation that made a value with NaN or infinity.
+
+    Attributes:
+        chain: the equation, behind those whose jaxprs it is in, the outermost first.
+        reason: why an equation made NaN, in the words of `reason_of_operands`.
+        infinite: the equation that made this infinity; ``None`` if that is unknown.
+    """
+
+    chain: tuple[Any, ...]
+    reason: str = ""
+    infinite: Origin | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the operation."""
+        return str(self.chain[-1].primitive.name)
+
+
+class Unknown(Exception):
     """It cannot be told, or not in the time."""
 
 
-def first_nan(
-    frames: Sequence[FrameType], *, infinite: bool, longest_ns: int = _LONGEST_NS, clock: Clock = now_ns
-) -> FirstNan | None:
+class FromInput(Unknown):
+    """The NaN was in an input already.
+
+    Attributes:
+        number: the number of the input.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def first_in_loop(
+    frames: Sequence[FrameType], *, infinite: bool, longest_ns: int, clock: Clock = now_ns
+) -> FirstInLoop | None:
     """Return the operation inside the loop or branch that JAX applied last; ``None`` if that cannot be told.
 
     Args:
@@ -77,18 +102,12 @@ def first_nan(
     if applied is None or applied.name not in _LOOPS:
         return None
     try:
-        step, inputs, equation = _Search(infinite, longest_ns, clock).inside(applied)
+        step, inputs, origin = Search(infinite, longest_ns, clock).inside(applied)
     except Exception:
         return None
-    place = line_of(equation)
-    if place is None:
-        return None
-    function, file, line = place
-    named = known(Frame(function=function, file=file, line=line))
-    assert named is not None
     loop = _called(frames) or applied.name
     number, length = _number(loop, applied, step, inputs)
-    return FirstNan(str(equation.primitive.name), named, loop, step, number, length)
+    return FirstInLoop(origin, loop, step, number, length)
 
 
 def _called(frames: Sequence[FrameType]) -> str:
@@ -115,7 +134,7 @@ def _number(loop: str, applied: Applied, step: int, inputs: Sequence[Any]) -> tu
     return None, None
 
 
-class _Search:
+class Search:
     """Computes jaxprs, and follows NaN back to the equation that made it."""
 
     def __init__(self, infinite: bool, longest_ns: int, clock: Clock) -> None:
@@ -123,53 +142,46 @@ class _Search:
         self._longest_ns = longest_ns
         self._clock = clock
 
-    def inside(self, applied: Applied) -> tuple[int, list[Any], Any]:
+    def inside(self, applied: Applied) -> tuple[int, list[Any], Origin]:
         """Return the step whose results have the first NaN, its inputs, and the equation that made it."""
         deadline_ns = None
         for step, (body, inputs, outputs) in enumerate(_steps(applied), 1):
             if self._is_bad(inputs) or (deadline_ns is not None and self._clock() > deadline_ns):
-                raise _Unknown
+                raise Unknown
             if self._is_bad(outputs()):
-                return 0 if applied.name == "cond" else step, inputs, self._origin(body, inputs)
+                return 0 if applied.name == "cond" else step, inputs, self.origin(body, inputs)
             deadline_ns = deadline_ns or self._clock() + self._longest_ns
-        raise _Unknown
+        raise Unknown
 
-    def _origin(self, body: Any, inputs: Sequence[Any], made: Mapping[int, Any] = MappingProxyType({})) -> Any:
-        """Return the equation that made the NaN in the results of a jaxpr.
+    def origin(self, body: Any, inputs: Sequence[Any]) -> Origin:
+        """Return the equation that made the first NaN from which one in the results of a jaxpr comes.
 
         Args:
             body: the jaxpr.
             inputs: its inputs.
-            made: the equations that made the NaN in some inputs, by their number.
         """
-        jaxpr = getattr(body, "jaxpr", body)
-        values = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*getattr(body, "consts", ()), *inputs], strict=True))
-        origins = {jaxpr.invars[number]: each for number, each in made.items()}
-        for equation in jaxpr.eqns:
-            given = [each.val if hasattr(each, "val") else values[each] for each in equation.invars]
-            results = _jitted(partial(results_of, equation))(given)
-            values |= zip(equation.outvars, results, strict=True)
-            if self._is_bad(results):
-                before = {
-                    number: origins[each]
-                    for number, each in enumerate(equation.invars)
-                    if not hasattr(each, "val") and each in origins
-                }
-                origin = self._made(equation, given, before)
-                pairs = zip(equation.outvars, results, strict=True)
-                origins |= {each: origin for each, value in pairs if self._is_bad([value])}
-        return next(origins[each] for each in jaxpr.outvars if not hasattr(each, "val") and each in origins)
+        results = results_with_steps(_checked(body), inputs)
+        value = None if results is None else first(results, self._infinite)
+        if value is None:
+            raise Unknown
+        if value.step is None:
+            raise Unknown if value.number is None else FromInput(value.number)
+        return self._made_by(value.step)
 
-    def _made(self, equation: Any, given: Sequence[Any], before: Mapping[int, Any]) -> Any:
-        """Return the equation that made the NaN in the results of an equation: before it, inside it, or itself."""
-        name = str(equation.primitive.name)
-        if name in _CALLS:
-            return self._origin(equation.params[_CALLS[name]], given, before)
-        if len({id(each) for each in before.values()}) > 1 and name == "select_n":
-            raise _Unknown  # either of them
-        if before:
-            return next(iter(before.values()))
-        return self.inside(Applied(name, tuple(given), equation.params))[2] if name in _LOOPS else equation
+    def _made_by(self, step: Step) -> Origin:
+        """Return the equation itself, or the one inside of its loop or branch."""
+        chain = (*step.callers, step.equation)
+        if step.name in _LOOPS:
+            with suppress(Exception):
+                operands = tuple(each.array for each in step.operands)
+                inner = self.inside(Applied(step.name, operands, step.equation.params))[2]
+                return inner._replace(chain=(*chain, *inner.chain))
+        reason = "" if self._infinite else reason_of_operands(step.name, [each.array for each in step.operands])
+        made = first(step.operands, True) if reason.count("infinity") else None
+        if made is None or made.step is None:
+            return Origin(chain, reason)
+        of_infinity = Search(True, self._longest_ns, self._clock)
+        return Origin(chain, reason, of_infinity._made_by(made.step))
 
     def _is_bad(self, values: Sequence[Any]) -> bool:
         import jax.numpy as jnp
@@ -197,7 +209,7 @@ def _steps(applied: Applied) -> Iterator[_Step]:
 def _steps_of_scan(body: Any, args: list[Any], params: dict[str, Any]) -> Iterator[_Step]:
     (consts, carried), length = sizes_of_scan(params), params["length"]
     state, run = args[consts : consts + carried], _compiled(body)
-    part = _jitted(lambda stacked, number: [xs[number] for xs in stacked])
+    part = unchecked(lambda stacked, number: [xs[number] for xs in stacked])
     for each in reversed(range(length)) if params["reverse"] else range(length):
         inputs = [*args[:consts], *state, *part(args[consts + carried :], each)]
         results = run(*inputs)
@@ -218,56 +230,14 @@ def _steps_of_while(body: Any, condition: Any, args: list[Any], params: dict[str
 def _compiled(body: Any) -> Callable[..., list[Any]]:
     import jax
 
-    return _jitted(lambda *inputs: jax.core.eval_jaxpr(body.jaxpr, body.consts, *inputs))
-
-
-def _jitted(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a jitted function whose results JAX does not check for NaN: it sees their bits.
-
-    To switch the check off, even for an empty block, as ``jax.debug_nans(False)`` does, leaves functions that compile
-    later unchecked.
-
-    Args:
-        compute: returns a list of arrays; those of floats become arrays of NumPy.
-    """
-    import jax
-
-    dtypes: list[Any] = []
-
-    def in_bits(*inputs: Any) -> list[Any]:
-        results = compute(*inputs)
-        dtypes[:] = [jax.numpy.result_type(each) for each in results]
-        return [_bits(each, dtype) for each, dtype in zip(results, dtypes, strict=True)]
-
-    jitted = jax.jit(in_bits)
-    return lambda *inputs: [_from_bits(*each) for each in zip(jitted(*inputs), dtypes, strict=True)]
-
-
-def _bits(value: Any, dtype: Any) -> Any:
-    """Return the bits of floats and of the two parts of complex numbers, and anything else as it is."""
-    import jax
-    import jax.numpy as jnp
-
-    if not jnp.issubdtype(dtype, jnp.inexact):
-        return value
-    parts = jnp.stack([value.real, value.imag], -1) if jnp.issubdtype(dtype, jnp.complexfloating) else value
-    return jax.lax.bitcast_convert_type(parts, f"uint{8 * parts.dtype.itemsize}")
-
-
-def _from_bits(bits: Any, dtype: Any) -> Any:
-    import jax.numpy as jnp
-
-    if not jnp.issubdtype(dtype, jnp.inexact):
-        return bits
-    complex_ = jnp.issubdtype(dtype, jnp.complexfloating)
-    return np.asarray(bits).view(dtype)[..., 0] if complex_ else np.asarray(bits).view(dtype)
+    return unchecked(lambda *inputs: jax.core.eval_jaxpr(body.jaxpr, body.consts, *inputs))
 
 
 def _checked(body: Any) -> Any:
     """Return a body; raise if computing it calls Python, does more than compute, or takes long to compile."""
     counted = count_equations(body)
     if counted is None or body.effects or sum(counted.values()) > _MOST_EQUATIONS:
-        raise _Unknown
+        raise Unknown
     if any("callback" in each.primitive for each in counted):
-        raise _Unknown
+        raise Unknown
     return body

@@ -6,6 +6,7 @@ import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from types import FrameType
 
 import jax
@@ -13,7 +14,8 @@ import pytest
 from failing_cells import Cell
 
 from jaxmagic.doctor.capture.failures.traced import loop_bodies
-from jaxmagic.doctor.capture.failures.traced.loop_bodies import first_nan
+from jaxmagic.doctor.capture.failures.traced.first_nan import first_nan
+from jaxmagic.doctor.record.not_finite import NotFinite
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +49,10 @@ def frames(cell: Cell) -> list[FrameType]:
     return found
 
 
+def told(of_error: list[FrameType]) -> NotFinite | None:
+    return first_nan(of_error, of_error, infinite=False)
+
+
 @pytest.mark.parametrize(
     ("called", "where"),
     [
@@ -71,7 +77,7 @@ def test_the_operation_its_line_the_loop_and_the_step_are_named(called: str, whe
     assert cell.said.startswith("log returned NaN")
     line = next(n for n, each in enumerate(cell.source.splitlines(), 1) if "return lax" in each)
     assert f"It is inside the {where.format(f'at {cell.file}:{line}')}" in cell.said
-    assert "The operation needs a value that is positive." in cell.said
+    assert "jnp.log(y - 1) needs a value that is positive." in cell.said
 
 
 @pytest.mark.parametrize(
@@ -145,32 +151,33 @@ def test_no_code_of_the_users_runs() -> None:
 )
 def test_a_body_that_calls_python_is_not_computed_again(body: str) -> None:
     cell = failed("lax.scan(lambda c, y: (body(c), y), x, jnp.arange(3.0))[0]", body)
-    assert first_nan(frames(cell), infinite=False) is None
+    assert told(frames(cell)) is None
     assert "below `with jax.debug_nans(True), jax.disable_jit():`" in cell.said
 
 
 def test_compiling_the_first_step_takes_no_time_from_the_others() -> None:
     of_cell = frames(failed("lax.scan(lambda c, y: (body(c), y), x, jnp.arange(3.0))[0]"))
     ticks = iter([10**12, 10**12 + 1])  # the clock is first read when the first step has ended
-    assert first_nan(of_cell, infinite=False, clock=lambda: next(ticks)) is not None
+    assert first_nan(of_cell, of_cell, infinite=False, clock=lambda: next(ticks)) is not None
 
 
 def test_nothing_is_told_where_nan_went_in() -> None:
     cell = failed("lax.scan(lambda c, y: (body(c), y), x, jnp.array([1.0, jnp.nan]))[1]")
-    assert first_nan(frames(cell), infinite=False) is None
+    assert told(frames(cell)) is None
 
 
 def test_long_loops_and_long_bodies_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
     of_cell = frames(failed("lax.scan(lambda c, y: (body(c), y), x, jnp.arange(3.0))[0]"))
     ticks = itertools.count(step=10)
-    assert first_nan(of_cell, infinite=False, longest_ns=15, clock=lambda: next(ticks)) is not None
-    assert first_nan(of_cell, infinite=False, longest_ns=5, clock=lambda: next(ticks)) is None
+    inside = partial(loop_bodies.first_in_loop, of_cell, infinite=False, clock=lambda: next(ticks))
+    assert inside(longest_ns=15) is not None
+    assert inside(longest_ns=5) is None
     monkeypatch.setattr(loop_bodies, "_MOST_EQUATIONS", 1)
-    assert first_nan(of_cell, infinite=False) is None
+    assert told(of_cell) is None
 
 
 def test_without_the_frames_of_jax_nothing_is_told() -> None:
-    assert first_nan([], infinite=False) is None
+    assert told([]) is None
 
 
 @pytest.mark.parametrize(
@@ -179,9 +186,9 @@ def test_without_the_frames_of_jax_nothing_is_told() -> None:
         ("c /= t - t", "c /= jnp.where(t - t != 0, t - t, 1)"),
         ("c = c + lax.log(t - 9)", "lax.log(jnp.where(t - 9 > 0, t - 9, 1))"),
         ("c = (t - t) / (c - c)", "(t - t) / jnp.where(c - c != 0, c - c, 1)"),
-        ("c = t / 2 + (t - t) / (c - c)", None),  # either of them
-        ("c = jnp.mean(t - t) / (c - c)", None),  # a mean divides as well
-        ("c = (lambda a: jnp.log(a - 9))(t)", None),
+        ("c = t / 2 + (t - t) / (c - c)", "(t - t) / jnp.where(c - c != 0, c - c, 1)"),
+        ("c = jnp.mean(t - t) / (c - c)", "jnp.mean(t - t) / jnp.where(c - c != 0, c - c, 1)"),
+        ("c = (lambda a: jnp.log(a - 9))(t)", "jnp.log(jnp.where(a - 9 > 0, a - 9, 1))"),
         ("c = jnp.sqrt(jnp.sqrt(t) - 9)", None),
     ],
 )
@@ -194,13 +201,13 @@ def test_the_operand_inside_a_loop_is_named_where_the_line_has_one(line: str, me
             lax.scan(body, 0.0, jnp.arange(3.0))
     """)
     assert cell.finding.line == cell.here
-    said = "Replace other inputs before it"
-    assert f"{said}, with jnp.where()" in cell.said if mended is None else f"{said}: {mended}." in cell.said
+    other = "Replace other inputs before it, with jnp.where()"
+    assert (other if mended is None else f"Replace other operands before it: {mended}.") in cell.said
 
 
 _STILL_CHECKED = """
 import jax, jax.numpy as jnp
-from jaxmagic.doctor.capture.failures.traced.loop_bodies import first_nan
+from jaxmagic.doctor.capture.failures.traced.first_nan import first_nan
 
 jax.config.update("jax_traceback_filtering", "off")
 jax.config.update("jax_debug_nans", True)
@@ -213,8 +220,8 @@ except FloatingPointError as error:
     while traceback is not None:
         frames.append(traceback.tb_frame)
         traceback = traceback.tb_next
-found = first_nan(frames, infinite=False)
-assert found is not None and (found.operation, found.step) == ("log", 4), found
+found = first_nan(frames, frames, infinite=False)
+assert found is not None and (found.made.operation, found.step) == ("log", 4), found
 jax.lax.log(jnp.full(7, 2.0))  # compiles, and keeps the program
 try:
     jax.lax.log(jnp.full(7, -1.0))

@@ -1,0 +1,1 @@
+"""Explain NaN or infinity under ``jax_debug_nans`` and ``jax_debug_infs``."""

@@ -1,0 +1,101 @@
+"""Explains NaN or infinity under ``jax_debug_nans`` and ``jax_debug_infs``."""
+
+from __future__ import annotations
+
+import ast
+
+from .....records.note import note
+from ....record.failure import Failure
+from ....record.finding import RuleFinding
+from ....record.not_finite import Made, NotFinite
+from ..expression import expression_of, spelled
+from ..origin import error_finding
+from .domains import DOMAINS, in_domain, is_written
+from .first import explain_argument, explain_first
+from .operations import WITH_BODIES, role_of
+
+#: Functions of linear algebra that return NaN or infinity, and the matrix that they need.
+_MATRICES = {
+    **dict.fromkeys(("inv", "solve", "lu_solve", "solve_triangular"), "is not singular"),
+    **dict.fromkeys(("cholesky", "cho_factor", "cho_solve"), "is positive definite"),
+}
+
+#: Modules of JAX with these functions.
+_ALGEBRA = "jax.numpy.linalg", "jax.scipy.linalg", "jax.lax.linalg"
+
+
+#: A longer call is not shown.
+_LONGEST = 200
+
+
+def explain_not_finite(failure: Failure) -> RuleFinding:
+    """Explain ``FloatingPointError`` of JAX's debugging flags."""
+    first = failure.not_finite
+    if first is not None and first.argument:
+        return explain_argument(failure, first.argument)
+    if first is not None and first.made is not None and not _is_of_line(failure, first, first.made):
+        return explain_first(failure, first, first.made)
+    said, jnp = dict(failure.said), spelled(failure, "jax.numpy")
+    module, _, function = said.get("called", "").rpartition(".")
+    matrix = _MATRICES.get(function, "") if module in _ALGEBRA else ""
+    operation = function if matrix else failure.detail or ""
+    domain = DOMAINS.get(_bare(operation), "")
+    example, steep = in_domain(failure, _bare(operation)) or ("", "")
+    inside = _bare(operation) in WITH_BODIES
+    if failure.not_finite is None and not (inside or matrix or domain) and _is_elsewhere(failure):
+        return _explain_unknown(failure)
+    return error_finding(
+        failure,
+        found=note("doctor.error_not_finite", operation=operation, inside=inside, returned=said.get("returned", "")),
+        remedy=note("doctor.write_disable_jit", jax=spelled(failure, "jax"), check=said.get("checked in a block", ""))
+        if inside
+        else note("doctor.write_matrix", function=function, needs=matrix, jnp=jnp)
+        if matrix
+        else note(
+            "doctor.write_in_domain",
+            domain=domain,
+            jnp=jnp,
+            example=example,
+            steep=steep,
+            inside=bool(domain) and not example and not is_written(failure, _bare(operation)),
+            infinite=said.get("returned") == "inf",
+        ),
+    )
+
+
+def _bare(operation: str) -> str:
+    return operation.removeprefix("jit(").removesuffix(")")
+
+
+def _is_of_line(failure: Failure, first: NotFinite, made: Made) -> bool:
+    """Return whether the failing line applies the operation, as JAX says, and this one has a domain of its own."""
+    if first.loop or role_of(failure, made) != "value" or (made.line and made.line.location) != failure.line:
+        return made.line is None and made.role != "derivative"
+    said = dict(failure.said)
+    is_algebra = said.get("called", "").rpartition(".")[0] in _ALGEBRA
+    return is_algebra or made.operation in DOMAINS or made.operation in WITH_BODIES
+
+
+def _is_elsewhere(failure: Failure) -> bool:
+    """Return whether the failing line only calls a function that is not JAX's, or a transformed one.
+
+    JAX would otherwise have named the line in this function, unless it computed a derivative.
+    """
+    failing, said = expression_of(failure), dict(failure.said)
+    is_call = failing is not None and isinstance(failing.node, ast.Call)
+    return is_call and failure.library is None and not said.get("called") and not said.get("location")
+
+
+def _explain_unknown(failure: Failure) -> RuleFinding:
+    """Explain an operation of which the line is unknown, with what to run to find it."""
+    said, jax = dict(failure.said), spelled(failure, "jax")
+    call = said.get("caller") or failure.statement or ""
+    is_short = bool(call) and len(call.splitlines()) == 1 and len(call) <= _LONGEST
+    returned, check = said.get("returned", ""), said.get("checked in a block", "")
+    block = f"with {f'{jax}.{check}(True), ' if check else ''}{jax}.disable_jit():"
+    return error_finding(
+        failure,
+        found=note("doctor.error_not_finite", operation=failure.detail or "", returned=returned),
+        remedy=note("doctor.write_find_line", block=block),
+        code=f"{block}\n    {call}" if is_short else None,
+    )
