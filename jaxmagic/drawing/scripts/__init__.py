@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
@@ -31,22 +32,31 @@ def mark(name: str) -> str:
 
 def with_scripts(html: str) -> str:
     """Give pictures their key, and append each script that they need, once."""
-    for name in ("live.js", *_PARTS, "lanes.js", "boxes.js", "fold.js"):
-        if mark(name) in html:
+    parts = [each for each in _PARTS if mark(each) in html]
+    for name in ("live.js", "lanes.js", "boxes.js", "fold.js"):
+        marks = [mark(each) for each in (name, *(parts if name == "live.js" else ())) if mark(each) in html]
+        if marks:
             key = key_of(html)
-            html = f"{html.replace(mark(name), key)}<script>{script(name, key)}</script>"
+            for each in marks:
+                html = html.replace(each, key)
+            html = f"{html}<script>{script(name, key, parts)}</script>"
     return html
 
 
-#: Parts of ``live.js`` that few pictures need: flame graphs, and curves with labels.
-_PARTS = ("zoom.js", "labels.js")
+#: Parts of ``live.js`` that few pictures need, flame graphs and curves with labels, and what these pictures have.
+_PARTS = {"zoom.js": "[data-fit=cell]", "labels.js": "[data-label]"}
 
 
-def script(name: str, key: str) -> str:
-    """Return a script of this folder for the outputs with a key, without ``<script>`` tags."""
-    part = name in _PARTS
-    code = source("live.js" if part else name).replace("%MORE%\n", f"{source(name)}\n" if part else "")
-    return code.replace("%KEY%", key)
+def script(name: str, key: str, parts: Iterable[str] = ()) -> str:
+    """Return a script of this folder for the outputs with a key, without ``<script>`` tags.
+
+    Args:
+        name: the script.
+        key: the key.
+        parts: the parts of ``live.js`` that some picture needs.
+    """
+    more = "".join(f"if (svg.querySelector('{_PARTS[each]}')) {{\n{source(each)}\n}}\n" for each in parts)
+    return source(name).replace("%MORE%\n", more).replace("%KEY%", key)
 
 
 #: Operators between spaces; no text of a script contains one.
