@@ -176,3 +176,23 @@ def test_values_that_take_much_memory_are_not_computed(monkeypatch: pytest.Monke
     assert cell.finding.line == cell.here  # JAX's calls tell whose derivative it was
     assert cell.said.startswith("The derivative of (za - zb) ** 2 has NaN")
     assert "none of your code ran" not in cell.said
+
+
+@pytest.mark.parametrize(
+    ("call", "needs"),
+    [
+        ("jnp.linalg.cholesky(m - 0.4 * jnp.eye(2))", "cholesky needs a matrix that is positive definite."),
+        ("jnp.linalg.inv(m - m)", "inv needs a matrix that is not singular."),
+        ("jax.scipy.linalg.cholesky(m - 2 * jnp.eye(2))", "cholesky needs a matrix that is positive definite."),
+    ],
+)
+def test_a_matrix_that_has_no_decomposition_inside_a_loop_is_what_the_remedy_is_about(call: str, needs: str) -> None:
+    cell = Cell(f"""
+        def body(m, _):
+            return {call}, None  # here
+        with jax.debug_nans(True):
+            jax.jit(lambda m: lax.scan(body, m, length=5)[0])(jnp.eye(2))
+    """)
+    assert cell.finding.line == cell.here
+    assert needs in cell.said
+    assert "jnp.where" not in cell.said

@@ -12,17 +12,7 @@ from ..expression import expression_of, spelled
 from ..origin import error_finding
 from .domains import DOMAINS, in_domain, is_written
 from .first import explain_argument, explain_first
-from .operations import WITH_BODIES, role_of
-
-#: Functions of linear algebra that return NaN or infinity, and the matrix that they need.
-_MATRICES = {
-    **dict.fromkeys(("inv", "solve", "lu_solve", "solve_triangular"), "is not singular"),
-    **dict.fromkeys(("cholesky", "cho_factor", "cho_solve"), "is positive definite"),
-}
-
-#: Modules of JAX with these functions.
-_ALGEBRA = "jax.numpy.linalg", "jax.scipy.linalg", "jax.lax.linalg"
-
+from .operations import ALGEBRA, MATRICES, WITH_BODIES, role_of
 
 #: A longer call is not shown.
 _LONGEST = 200
@@ -37,7 +27,7 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
         return explain_first(failure, first, first.made)
     said, jnp = dict(failure.said), spelled(failure, "jax.numpy")
     module, _, function = said.get("called", "").rpartition(".")
-    matrix = _MATRICES.get(function, "") if module in _ALGEBRA else ""
+    matrix = MATRICES.get(function, "") if module in ALGEBRA else ""
     operation = function if matrix else failure.detail or ""
     domain = DOMAINS.get(_bare(operation), "")
     example, steep = in_domain(failure, _bare(operation)) or ("", "")
@@ -72,7 +62,7 @@ def _is_of_line(failure: Failure, first: NotFinite, made: Made) -> bool:
     if first.loop or role_of(failure, made) != "value" or (made.line and made.line.location) != failure.line:
         return made.line is None and made.role != "derivative"
     said = dict(failure.said)
-    is_algebra = said.get("called", "").rpartition(".")[0] in _ALGEBRA
+    is_algebra = said.get("called", "").rpartition(".")[0] in ALGEBRA
     return is_algebra or made.operation in DOMAINS or made.operation in WITH_BODIES
 
 

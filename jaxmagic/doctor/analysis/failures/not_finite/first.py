@@ -15,7 +15,7 @@ from ..expression import spelled
 from ..origin import evidence_of
 from .domains import DOMAINS, STRICT_DOMAINS, Operand, Place, mended
 from .double_where import double_where, double_where_of_norm, is_norm
-from .operations import WITH_BODIES, Written, applies, place_in, role_of, text_of, written
+from .operations import WITH_BODIES, Written, applies, matrix_in, place_in, role_of, text_of, written
 
 #: Infinity as it is written.
 _INFINITY = re.compile(r"\binf\b|\binfty\b")
@@ -119,7 +119,11 @@ def _remedy(failure: Failure, first: NotFinite, made: Made) -> _Remedy:
         remedy = None if target is None else _in_domain(failure, target, sure, target is first.infinity)
         if remedy is not None:
             return remedy
-    domain = DOMAINS.get(made.operation, "") if role_of(failure, made) == "value" else ""
+    of_value, found = role_of(failure, made) == "value", written(made)
+    matrix = matrix_in(failure, found.node) if of_value and found is not None else None
+    if matrix is not None:
+        return _Remedy(note("doctor.write_matrix", function=matrix[0], needs=matrix[1], jnp=jnp))
+    domain = DOMAINS.get(made.operation, "") if of_value else ""
     if domain or infinite:
         return _Remedy(note("doctor.write_in_domain", domain=domain, jnp=jnp, infinite=infinite))
     constant = "" if first.infinity is None else text_of(first.infinity)

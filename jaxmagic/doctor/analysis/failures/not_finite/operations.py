@@ -34,6 +34,15 @@ WITH_BODIES = "scan", "while", "cond"
 #: Functions that choose between values, so that another one is written already.
 _CHOOSING = frozenset({"where", "select"})
 
+#: Functions of linear algebra that return NaN or infinity, and the matrix that they need.
+MATRICES = {
+    **dict.fromkeys(("inv", "solve", "lu_solve", "solve_triangular"), "is not singular"),
+    **dict.fromkeys(("cholesky", "cho_factor", "cho_solve"), "is positive definite"),
+}
+
+#: Modules of JAX with these functions.
+ALGEBRA = "jax.numpy.linalg", "jax.scipy.linalg", "jax.lax.linalg"
+
 
 class Written(NamedTuple):
     """The expression that led to an operation, in a tree of its own."""
@@ -98,6 +107,15 @@ def is_root(node: ast.AST) -> bool:
     else:
         exponent = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) else None
     return isinstance(exponent, ast.Constant) and isinstance(exponent.value, int | float) and exponent.value > 0
+
+
+def matrix_in(failure: Failure, node: ast.AST) -> tuple[str, str] | None:
+    """Return the function of linear algebra that a node calls, and the matrix that it needs; ``None`` for others."""
+    if not isinstance(node, ast.Call):
+        return None
+    module, _, function = ast.unparse(node.func).rpartition(".")
+    modules = (each.replace("jax.numpy", spelled(failure, "jax.numpy")) for each in ALGEBRA)
+    return (function, MATRICES[function]) if module in modules and function in MATRICES else None
 
 
 def place_in(failure: Failure, node: ast.AST) -> Place | None:
