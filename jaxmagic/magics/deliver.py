@@ -128,8 +128,9 @@ _COMPARED_BY = {
 def refused_path(option: str, expected: str, given: str, error: OSError) -> UsageError:
     """Return the error for a path that the system refuses, which names the folder if that is the reason."""
     about = "" if error.filename is None or Path(error.filename) == Path(given) else f": {error.filename}"
+    advice = "" if ";" in str(error.strerror) else " Give another path."  # behind it, ours says what to give
     return UsageError(
-        f"{option}: expected {expected}, got {given!r}. {error.strerror}{about}. Give another path. Nothing was run."
+        f"{option}: expected {expected}, got {given!r}. {error.strerror}{about}.{advice} Nothing was run."
     )
 
 

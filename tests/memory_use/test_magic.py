@@ -356,7 +356,7 @@ def test_no_file_appears_that_nobody_asked_for(session: Any, tmp_path: Any, monk
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("none/heap.pb.gz", "There is no such folder: {path}/none. Nothing was run."),
+        ("none/heap.pb.gz", "There is no such folder: {path}/none. Give another path. Nothing was run."),
         (".", "This is a folder; name a file in it. Nothing was run."),
     ],
 )
