@@ -46,7 +46,7 @@ _FILE = re.compile(
 )
 
 #: A longer name of a file may be wrapped, but not in what follows its last underscore.
-_LONG_FILE = 24
+_LONG_FILE = 16
 
 
 def line(sentence: str, style: str = "", attributes: str = "") -> str:

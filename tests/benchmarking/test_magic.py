@@ -423,7 +423,7 @@ def test_an_earlier_record_is_never_replaced_by_what_is_compared_with_it(session
     for other in (path, link, tmp_path / "." / "old.json"):
         error = session.run(f"%jaxtimeit -q -r 6 --save '{other}' --against '{path}' f(x)", fails=UsageError)
         assert str(error).startswith("--save: expected another file than that of --against, got ")
-        assert "which would replace the earlier record. Nothing was run." in str(error)
+        assert "which would replace the earlier record. Name another one. Nothing was run." in str(error)
     assert path.read_bytes() == before
 
 

@@ -192,7 +192,9 @@ def test_one_of_several_pictures_is_drawn_by_its_name(comparison: Comparison, be
     assert chart_of(comparison, "ratios") == chart_of(comparison)
     assert chart_of(comparison, "distributions") == latencies(comparison)
     assert chart_of(benchmark, "order") == over_time(benchmark)
-    with pytest.raises(ValueError, match="of: expected 'ratios', 'distributions' for a Comparison, got 'hills'"):
+    with pytest.raises(
+        ValueError, match="of: expected one of 'ratios', 'distributions' for a Comparison, got 'hills'"
+    ):
         chart_of(comparison, "hills")
     with pytest.raises(ValueError, match=r"got 'c.png'. Write figure\(\).savefig\('c.png'\) for a file"):
         chart_of(comparison, "c.png")

@@ -209,7 +209,7 @@ def test_the_report_is_shown_below_the_view_in_an_output_of_its_own(
     assert displayed == []  # only a view that is shown brings its report along
     view._ipython_display_()
     *before, (report, _) = displayed
-    assert [report] == outputs(record)
+    assert [report] == outputs(record, view=view.for_report("above"))
     if not hasattr(ipywidgets.DOMWidget, "_ipython_display_"):  # before ipywidgets 8 it displays the view
         ((bundle, options),) = before
         assert "application/vnd.jupyter.widget-view+json" in bundle

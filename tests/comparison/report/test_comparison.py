@@ -440,7 +440,7 @@ def test_the_history_shows_and_lists_records_of_all_kinds(
 
 def test_the_history_keeps_the_candidates_of_a_comparison_apart(comparison: Comparison) -> None:
     history = History.of_records([replace(comparison, code="numpy: f(x)\n\njit: g(x)\n")])
-    assert to_text(history).endswith("2 compared     numpy: f(x); jit: g(x)")
+    assert to_text(history).endswith("2 compared  numpy: f(x); jit: g(x)")
 
 
 @pytest.mark.parametrize("name", ["benchmark", "comparison"])

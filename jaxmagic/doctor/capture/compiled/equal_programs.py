@@ -58,6 +58,10 @@ def kinds_of_programs(traced: Mapping[int, tuple[Any, Any, Any]]) -> dict[int, P
     return found
 
 
+class _TooLong(Exception):
+    """A jaxpr is not compared."""
+
+
 class _Numbers:
     """Numbers keys, equal ones alike."""
 
@@ -83,7 +87,7 @@ class _Walk:
 
     def _parts(self, jaxpr: Any) -> Iterator[object]:
         if len(jaxpr.eqns) > _MOST_EQUATIONS:
-            raise ValueError("too many equations")
+            raise _TooLong
         variables: dict[Any, int] = {}
         for each in (*jaxpr.constvars, *jaxpr.invars):
             variables[each] = len(variables)
@@ -128,8 +132,8 @@ def _operand(operand: Any, variables: Mapping[Any, int]) -> object:
 def _constant(value: Any) -> object:
     """Return a key that only equal constants share."""
     value = numpy_of(value)
-    if is_exactly(value, bool, int, float, complex):
-        return type(value), repr(value)
+    if isinstance(value, bool | int | float | complex):  # JAX has subclasses with a dtype
+        return type(value), str(getattr(value, "dtype", "")), repr(value)
     if value.nbytes > _MOST_BYTES:
         return object()
     held = value if isinstance(value, np.ndarray | np.generic) else host_copy(value)

@@ -277,12 +277,12 @@ def _static_values(known: Known) -> Note | None:
     argument = _static_argument(known.group)
     if programs is not None and programs.repeating and programs.same_constants and (remedy is None or numbers):
         return note("doctor.recompile_same", function=function, argument=argument, forms=programs.forms)
-    if remedy is not None:
-        return None
-    if numbers:
+    if remedy is None and numbers:
         return note("doctor.recompile_numbers", argument=last.argument or "")
     if known.every_run and last.argument and last.now is None:
         return note("doctor.recompile_own_equality", argument=last.argument)
+    if remedy is not None:
+        return None
     if programs is not None and programs.repeating:
         return note("doctor.recompile_constants", argument=argument, forms=programs.forms)
     if known.every_run and programs is None:

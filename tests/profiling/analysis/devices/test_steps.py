@@ -176,7 +176,7 @@ def test_of_very_many_steps_the_first_are_kept_and_the_totals_are_of_all() -> No
     assert (parts.steps, parts.medians_ns, parts.low_ns, parts.high_ns) == (1500, (40, 40), 10, 40)
     assert parts.shares["compute"] == pytest.approx(1500 * 4 / 45_000)
     assert mean_parts(found) == pytest.approx(
-        {"compute": 4, "idle": 26, "collectives": 0, "memcpy": 0, "input": 0, "host": 0}
+        {"compute": 4, "unexplained wait": 26, "collectives": 0, "memcpy": 0, "input wait": 0, "host wait": 0}
     )
     few = steps(track("GPU:0", "operations", *((DOT, at, at + 4) for at in starts[: MOST_STEPS + 1])))
     assert (len(few.time_ns), few.all_steps) == (MOST_STEPS, None)
