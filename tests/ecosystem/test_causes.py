@@ -53,7 +53,7 @@ def test_what_is_no_array_is_static(step: Any) -> None:
     number = compiled(lambda: step(model, x, scale=2.0)).cause
     assert number.reason == "static argument scale has a different value: 2.0 now, 1.0 in an earlier measurement"
     assert number.remedy is not None
-    assert "pass it as an array" in number.remedy
+    assert "pass an array in every call" in number.remedy
     array = compiled(lambda: step(model, x, scale=scale)).cause
     assert array.reason.startswith(
         "argument scale is a different kind of value: an array f32[] now, the static value "
