@@ -106,7 +106,7 @@ def test_all_of_them_are_dictionaries_and_frames(make: Any, kind: str) -> None:
     found = record.to_dict()
     assert set(record._derived) <= set(found)
     json.dumps({str(key): value for key, value in found.items()})
-    with pytest.raises(ValueError, match="expected one of .*got 'nonsense'"):
+    with pytest.raises(ValueError, match="of: expected .*got 'nonsense'"):
         record.to_frame("nonsense")
 
 
