@@ -55,7 +55,7 @@ class _Constants(NamedTuple):
 
     @property
     def together(self) -> _Constants:
-        """Those that are known to be in memory at one time: of the programs that were freed, the largest one."""
+        """The programs known to be in memory at the same time: of those that were freed, only the largest."""
         freed = [each for each in self.of_programs if each[0].freed]
         largest = [max(freed, key=lambda each: _size_bytes(each[1]))] if freed else []
         return _Constants([*(each for each in self.of_programs if not each[0].freed), *largest])
