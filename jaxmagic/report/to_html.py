@@ -49,7 +49,7 @@ _READABLE = 22  #: The width in em in which sentences and code are read.
 _CODE = f"flex:1 1 {_READABLE}em;min-width:0;display:flex;padding:2px 0;text-align:left"
 _LETTER = 0.55  #: The width of a letter in em.
 _EM = 0.63  #: The width of a digit in most fonts. Where nobody trusts a notebook, JupyterLab removes widths in ch.
-_LINE_NUMBER = f"flex:none;min-width:2.5em;padding-right:9px;text-align:right;{FAINT}"
+_LINE_NUMBER = "flex:none;min-width:2.5em;padding-right:9px;text-align:right"
 _SOURCE = f"{CODE};min-width:0;white-space:pre-wrap"
 
 #: The width in em of a line number, and of what is between columns, code and the library functions that it calls.
@@ -230,7 +230,7 @@ def _listing(block: Listing, style: Style) -> str:
         for each, it in zip(block.heads, widths, strict=True)
     )
     where = f'<span style="min-width:0">{prose(truncated(block.place, 80))}</span>'
-    place = f'<th style="{_CODE};font-weight:600">{_numbered("line", where)}</th>'
+    place = f'<th style="{_CODE};font-weight:600">{_numbered("line", where, FAINT)}</th>'
     rows = "".join(
         _source(each, widths, style) if any(each.cells) else _row(beside + _code(each), style=";background:none")
         for each in block.lines
@@ -253,16 +253,18 @@ def _source(line: SourceLine, widths: Sequence[str], style: Style) -> str:
 
 
 def _code(line: SourceLine) -> str:
+    """Write a source line beside its number. Faint text on a warm background would be hard to read."""
+    faint = "" if line.share else FAINT
     inside = safe(truncated(line.inside, _WIDEST_SOURCE))
-    library = f'<span style="{FAINT};padding-left:18px">{inside}</span>' if inside else ""
+    library = f'<span style="padding-left:18px;{faint}">{inside}</span>' if inside else ""
     source = truncated(line.text, _WIDEST_SOURCE)
     written = f'<span style="{_SOURCE};{hanging(source)}">{safe(source)}{library}</span>' if source else ""
-    code = _numbered(str(line.number or ""), written)
+    code = _numbered(str(line.number or ""), written, faint)
     return f'<td style="{_CODE}">{code}</td>'
 
 
-def _numbered(number: str, code: str) -> str:
-    return f'<span style="{_LINE_NUMBER}">{number}</span>{code}'
+def _numbered(number: str, code: str, style: str) -> str:
+    return f'<span style="{_LINE_NUMBER};{style}">{number}</span>{code}'
 
 
 def _picture(block: Picture, style: Style) -> str:

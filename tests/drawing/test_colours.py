@@ -8,14 +8,12 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from contrast import XYZ, Floats, contrast, linear
 
 from jaxmagic.drawing import scripts
 from jaxmagic.drawing.colours import HUES, INK, hue
 from jaxmagic.profiling.charts.timeline import _HUES
 from jaxmagic.profiling.record.timeline import Activity
-
-Floats = NDArray[np.float64]
 
 #: How eyes see linear sRGB: as most people do, and without red, green or blue cones (Machado et al. 2009).
 EYES = {
@@ -24,23 +22,6 @@ EYES = {
     "deuteranopia": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
     "tritanopia": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
 }
-
-#: From linear sRGB to XYZ, relative to white.
-XYZ = np.array([[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0177, 0.1095, 0.8728]])
-
-
-def linear(colour: str) -> Floats:
-    """Return the red, green and blue light of a colour."""
-    digits = colour.removeprefix("#")
-    digits = "".join(2 * each for each in digits) if len(digits) == 3 else digits
-    values = np.array([int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)])
-    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of two colours as WCAG defines it."""
-    dark, light = sorted(float(XYZ[1] @ linear(each)) for each in (one, other))
-    return (light + 0.05) / (dark + 0.05)
 
 
 def lab(colour: str, eyes: str) -> Floats:

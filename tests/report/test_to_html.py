@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from contrast import contrast
 from pages import breakable
 
 from jaxmagic.compilation.record.compilation import Cause
@@ -222,6 +223,30 @@ def test_the_numbers_of_a_line_and_its_code_have_one_background() -> None:
         "none",
     ]
     assert not re.findall(r"<td[^>]*background", html)
+
+
+#: The ink and the page of JupyterLab, VS Code, Colab and this manual, in the light and in the dark.
+LIGHT = ["#000/#fff", "#323232/#fff", "#212121/#fff"]
+DARK = ["#e0e0e0/#111", "#ced6dd/#14181e", "#ccc/#1f1f1f", "#e3e3e3/#383838"]
+
+
+def over(top: str, part: float, below: str) -> str:
+    """Return the colour that is seen where ``top`` covers ``part`` of what is below."""
+    digits = ["".join(2 * it for it in each[1:]) if len(each) == 4 else each[1:] for each in (top, below)]
+    values = zip(*(bytes.fromhex(each) for each in digits), strict=True)
+    return "#" + bytes(round(part * one + (1 - part) * other) for one, other in values).hex()
+
+
+@pytest.mark.parametrize("page", [*LIGHT, *DARK])
+@pytest.mark.parametrize("share", [0.02, 0.5, 1.0])
+def test_the_number_of_the_slowest_line_and_what_it_calls_can_be_read(share: float, page: str) -> None:
+    ink, paper = page.split("/")
+    html = _listing(Listing("f", ("time",), (SourceLine(10, "f(x)", ("1 ms",), share, "via dot", ""),)), AT_A_GLANCE)
+    (warmth,) = re.findall(r"background:rgba\(214,90,60,([\d.]+)\)", html)
+    warm = over("#d65a3c", float(warmth), paper)
+    row = html[html.index("<td") :]
+    faintest = min(map(float, re.findall(r"opacity:([\d.]+)", row)), default=1.0)
+    assert contrast(over(ink, faintest, warm), warm) >= 4.5
 
 
 def test_a_line_without_any_value_has_no_row_above_it_on_a_narrow_page() -> None:
