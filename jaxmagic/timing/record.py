@@ -45,6 +45,8 @@ class Timing(Record):
         compilations: what was compiled, in the order of completion.
         heard_all: whether JAX's compile events were received until the end. They are not if the code called
             ``jax.monitoring.clear_event_listeners()``; later compilations are then part of ``host_ns``.
+        other_load: how many processors other processes kept busy meanwhile, on average; ``None`` if unknown, as for
+            less than 0.2 s.
         environment: versions, devices and settings of the measurement.
     """
 
@@ -68,6 +70,7 @@ class Timing(Record):
     notes: tuple[Note, ...] = ()
     compilations: tuple[Compilation, ...] = ()
     heard_all: bool = True
+    other_load: float | None = None
     environment: Environment
 
     def __post_init__(self) -> None:

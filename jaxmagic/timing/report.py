@@ -8,7 +8,8 @@ from .. import units
 from ..compilation.analysis.grouping import by_cause, costliest, total_ns
 from ..compilation.record.compilation import Compilation
 from ..compilation.report import STAGES, about_eager, reason, remedies
-from ..report.blocks import Block, Entries, Entry, Excerpt, Part, Sentence, Split
+from ..records.other_load import loaded
+from ..report.blocks import Block, Caution, Entries, Entry, Excerpt, Part, Sentence, Split
 from ..report.compose import Brief
 from ..report.style import Style
 from ..terminal import printable
@@ -35,6 +36,7 @@ _FEW_CAUSES = 2
 def report(timing: Timing, style: Style, explain: bool) -> Iterator[Block]:
     """Compose the wall time and its parts, then what compiled and why."""
     yield _split(timing, style)
+    yield from (Caution(text=str(each)) for each in loaded(timing.other_load, timing.environment))
     yield from (Sentence(text=each, inner=True) for each in about_time(timing, style.digits))
     yield from _compiled(chosen.compiled(timing).functions, style)
     yield from (Sentence(text=each, inner=True) for each in about_compilations(timing, style.digits))

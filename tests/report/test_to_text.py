@@ -24,6 +24,13 @@ def golden(text: str) -> str:
     return dedent(text).strip("\n")
 
 
+def test_a_timing_on_a_busy_machine_says_so_below_its_answer(timing: Any) -> None:
+    busy, quiet, unknown = (to_text(timing(other_load=load)).splitlines() for load in (1.5, 0.4, None))
+    told = "Warning: Other processes kept 1.5 of 2 CPUs busy. Stop them, or measure when the machine is quiet."
+    assert " ".join(map(str.strip, busy[1:3])) == told
+    assert [busy[0], *busy[3:]] == quiet == unknown
+
+
 def test_a_first_call(timing: Any, compilation: Any) -> None:
     assert to_text(timing(compilation())) == golden("""
         Wall time: 182 ms   compile 171 ms (94 %)   host 0.90 ms   wait 10.1 ms

@@ -25,6 +25,7 @@ from ...runtime.clock import Clock, cpu_time, kept_waiting_ns, now_ns, thread_cp
 from ...runtime.environment import probe
 from ...runtime.functions import only_name
 from ...runtime.jax_version import require_jax
+from ...runtime.machine_load import Load
 from ...tracebacks import drop_handler, of_the_user
 from ..analysis import of_quoted_call
 from ..record import Timing
@@ -157,6 +158,7 @@ class Stopwatch(Holder):
         self._log = CompileLog(self._compiling)
         self._log.start()
         self._waits.start()
+        self._load = Load()
         self._running = True
         self._kept_before_ns = kept_waiting_ns()
         self._completion.drain()  # last: Python in between would cool the caches that the measured call finds
@@ -313,5 +315,6 @@ class Stopwatch(Holder):
             notes=(*self._completion.notes, *of_quoted_call(code)),
             compilations=compilations,
             heard_all=self._log.complete,
+            other_load=self._load.of_others(),
             environment=probe(),
         )

@@ -168,6 +168,23 @@ def test_nested_and_overlapping_compilations_add_up(x: Any, nested: str) -> None
     assert all(each.thread is None for each in timing.compilations)
 
 
+def test_the_load_of_other_processes_is_that_of_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+
+    class Watched:
+        def __init__(self) -> None:
+            events.append("begins")
+
+        def of_others(self) -> float:
+            events.append("ends")
+            return 1.5
+
+    monkeypatch.setattr("jaxmagic.timing.capture.stopwatch.Load", Watched)
+    timing = measure(lambda: events.append("the block"))
+    assert timing.other_load == 1.5
+    assert events == ["begins", "the block", "ends"]
+
+
 def test_a_warm_call_compiles_nothing(x: Any) -> None:
     f = jax.jit(lambda x: x * 2)
     jax.block_until_ready(f(x))
