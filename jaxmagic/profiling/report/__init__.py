@@ -99,7 +99,7 @@ def _verdict(profile: Profile) -> Iterator[Block]:
     """Say what bounds a run or a step, or why that is not known, and how long the devices worked."""
     first, *others = [*words.about_bound(profile), *about_step_bound(profile), words.headline(profile)]
     yield Headline(text=first)
-    yield from _sentences(words.about_error(profile), others, about_steps(profile))
+    yield from _sentences(words.about_error(profile), others, about_steps(profile), words.about_host(profile))
 
 
 def _listed(profile: Profile, style: Style) -> Iterator[Block]:

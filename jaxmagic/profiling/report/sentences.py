@@ -86,6 +86,14 @@ def about_bound(profile: Profile, wall_ns: int | None = None) -> list[str]:
     return [f"{_WITH_IDLE_TIME[bound.limit]}: {sentence}{_runs_that_differ(bound, profile)}"]
 
 
+def about_host(profile: Profile) -> list[str]:
+    """Say what looks for the cause if the host limits code that can be run again."""
+    bound = bound_of(profile)
+    if bound is None or bound.limit != "host" or profile.code is None or profile.error is not None:
+        return []
+    return ["%jaxdoctor with the same code looks for the cause, and for a remedy."]
+
+
 def _callbacks_recorded(bound: Bound, profile: Profile) -> str:
     """Say where the share of callbacks is from, if the run without the profiler was much shorter."""
     recorded_ns = (profile.recorded_ns or 0) / (profile.runs or 1)

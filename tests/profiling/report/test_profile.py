@@ -237,6 +237,23 @@ def test_the_name_of_a_library_function_is_no_markup(profile: Profile) -> None:
 
 
 @pytest.mark.parametrize(
+    ("busy", "changes", "says"),
+    [
+        (4 * MS, {}, True),
+        (38 * MS, {}, False),  # the device limits it
+        (4 * MS, {"code": None}, False),  # a recording made elsewhere
+        (4 * MS, {"error": "ValueError"}, False),
+    ],
+)
+def test_code_that_the_host_limits_is_for_the_doctor(
+    profile: Profile, timing: Make, busy: int, changes: dict[str, Any], says: bool
+) -> None:
+    timed = replace(profile, unprofiled=timing(dispatch_ns=20 * MS, wait_ns=0), timed_runs=1)
+    text = to_text(replace(timed, device_uses=(use("CPU:0", busy),), **changes))
+    assert ("%jaxdoctor with the same code looks for the cause, and for a remedy." in text) == says
+
+
+@pytest.mark.parametrize(
     ("busy", "sentence"),
     [
         (38 * MS, "Device-bound: the device is busy for 95 % of the run."),
