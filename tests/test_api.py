@@ -312,6 +312,15 @@ def programs_are_run_by() -> Any:
             ["compiling", "reading the memory map"],
         ),
         (lambda x, folder: jaxmagic.read_profile(folder), ["reading the recording"]),
+        (
+            lambda x, _: jaxmagic.diagnose(lambda: x + 1),
+            [
+                "run 1 of up to 5, which compiles",
+                "run 2 of up to 5, with waits and lines",
+                "the last runs, timed and recorded",
+                "applying the rules",
+            ],
+        ),
     ],
 )
 def test_what_may_take_long_reports_its_progress_and_ends_it(
@@ -320,6 +329,7 @@ def test_what_may_take_long_reports_its_progress_and_ends_it(
     progress = Reports()
     monkeypatch.setattr("jaxmagic.memory_use.verbs.shown_progress", lambda: progress)
     monkeypatch.setattr("jaxmagic.profiling.verbs.shown_progress", lambda: progress)
+    monkeypatch.setattr("jaxmagic.doctor.verbs.diagnose.shown_progress", lambda: progress)
     with jax.profiler.trace(tmp_path):
         jax.block_until_ready(x + 1)
     run(x, tmp_path)

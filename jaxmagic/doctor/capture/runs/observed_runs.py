@@ -94,15 +94,15 @@ class ObservedRuns:
                     gathered.resume()
                     yield
             return
-        self._progress.stage("first run and compiling")
+        self._progress.stage("run 1 of up to 5, which compiles")
         yield from self._own_run(gathered.programs(), between.observing_files())
         if not between.may_follow_first(gathered.note_deleted(read)):
             return
-        self._progress.stage("recording waits and lines")
+        self._progress.stage("run 2 of up to 5, with waits and lines")
         yield from self._own_run(gathered.places())
         if not between.may_follow_second():
             return
-        self._progress.stage("timing and recording")
+        self._progress.stage("the last runs, timed and recorded")
         self._watch.start()
         self.active = self._watch
         with self._observed(marked_waits()):
