@@ -36,8 +36,8 @@ def _bitwise(operator: str, compared: bool) -> str:
 DTYPE_NOTES: dict[str, Callable[..., str]] = {
     "error_dtypes": _dtypes,
     "write_dtypes": _write_dtypes,
-    "error_refused_dtype": lambda operation, dtype: (
-        f"An operand has dtype {quoted(dtype)}, which {quoted(operation)} does not take."
+    "error_refused_dtype": lambda operation, dtype, operand="": (
+        f"{quoted(operand) or 'An operand'} has dtype {quoted(dtype)}, which {quoted(operation)} does not take."
     ),
     "write_bitwise": _bitwise,
     "write_mask_operation": lambda operation: (
@@ -45,6 +45,10 @@ DTYPE_NOTES: dict[str, Callable[..., str]] = {
         if operation == "neg"
         else "a & ~b is true where a is and b is not, a ^ b where they differ. For numbers, convert them with "
         ".astype(int)."
+    ),
+    "write_shifted": lambda operator, jnp: (
+        f"{operator} takes integers, and a float does not keep all bits of a large one. Compute with integers from "
+        f"the beginning, such as {jnp}.uint32, of which products and sums are those modulo 2**32."
     ),
     "write_accepted_dtype": lambda floats: (
         "Convert it with .astype(float). The functions of jax.numpy do so by themselves, those of jax.lax do not."

@@ -162,6 +162,20 @@ def _write_array(type: str) -> str:
     return f"{partial}. If it is in a module of Equinox, use equinox.filter_grad or equinox.filter_jit."
 
 
+def _write_64_bits(jax: str, jnp: str, unsigned: int) -> str:
+    shorter = (
+        f" Without a sign, 32 bits are enough: {jnp}.uint32({unsigned}), if the other operands are converted with "
+        f".astype({jnp}.uint32)."
+        if unsigned
+        else ""
+    )
+    return (
+        f'Integers have 64 bits after {jax}.config.update("jax_enable_x64", True), which is best at the start of the '
+        f"program.{shorter} If the number need not be exact, and no operator on bits such as >> follows, pass a "
+        "float: float(n)."
+    )
+
+
 def _write_pytree(type: str, jax: str) -> str:
     return (
         f"if {quoted(type)} is a dataclass of arrays, make it a pytree: @{jax}.tree_util.register_dataclass above it."
@@ -224,15 +238,22 @@ VALUE_NOTES: dict[str, Callable[..., str]] = {
         "Return arrays and numbers alone, in tuples, lists or dictionaries, and add the rest outside of the function."
         f"{f' Or, {_write_pytree(type, jax)}' if own else ''}"
     ),
-    "error_overflow": lambda value, dtype: (
+    "error_overflow": lambda value, dtype, fits: (
         f"The integer {quoted(value) or 'of an argument'} does not fit into "
-        f"{quoted(dtype) or 'the dtype that JAX gives it, int32 by default'}."
+        + (quoted(dtype) or ("the dtype that JAX gives it, int32 by default" if fits else "int32, nor into int64"))
+        + "."
     ),
-    "write_wider": lambda small, jax: (
-        "Convert the array to a dtype that holds it, such as int32, with .astype()."
-        if small
-        else f'Integers have 64 bits after {jax}.config.update("jax_enable_x64", True), which is best at the start '
-        "of the program. If the number need not be exact, pass a float: float(n)."
+    "write_wider": lambda: "Convert the array to a dtype that holds it, such as int32, with .astype().",
+    "write_64_bits": _write_64_bits,
+    "write_last_bits": lambda jax, jnp, last, unsigned: (
+        "No signed integer of JAX is that large. For a hash, or anything else of which the last 32 bits are enough, "
+        f"write {jnp}.uint32({last}), and convert the other operands with .astype({jnp}.uint32): the results are "
+        "those modulo 2**32."
+        + (
+            f' With 64 bits, after {jax}.config.update("jax_enable_x64", True), {jnp}.uint64({unsigned}) holds it.'
+            if unsigned
+            else ""
+        )
     ),
     "write_pytree": lambda type, jax: (
         f"I{_write_pytree(type, jax)[1:]} Otherwise, leave it out of the traced arguments, and close over it."

@@ -159,10 +159,19 @@ def explain_traced_integer(failure: Failure) -> Explained | None:
 
 def explain_overflow(failure: Failure) -> Explained:
     """Explain a Python integer that does not fit into the dtype that it would get."""
-    dtype = fact(failure, "dtype")
-    found = note("doctor.error_overflow", value=shortened(fact(failure, "value")), dtype=dtype)
-    small = dtype not in ("", "int32", "uint32", "int64", "uint64")
-    return Explained(found, note("doctor.write_wider", small=small, jax=spelled(failure, "jax")))
+    dtype, value = fact(failure, "dtype"), int(fact(failure, "value") or 0)
+    fits = -(2**63) <= value < 2**63
+    found = note("doctor.error_overflow", value=shortened(fact(failure, "value")), dtype=dtype, fits=fits)
+    jax, jnp = spelled(failure, "jax"), spelled(failure, "jax.numpy")
+    if dtype not in ("", "int32", "uint32", "int64", "uint64"):
+        return Explained(found, note("doctor.write_wider"))
+    if not fits:
+        unsigned = value if 0 < value < 2**64 else 0
+        return Explained(
+            found, note("doctor.write_last_bits", jax=jax, jnp=jnp, last=value % 2**32, unsigned=unsigned)
+        )
+    unsigned = value if 2**31 <= value < 2**32 else 0
+    return Explained(found, note("doctor.write_64_bits", jax=jax, jnp=jnp, unsigned=unsigned))
 
 
 #: The messages that are explained here.

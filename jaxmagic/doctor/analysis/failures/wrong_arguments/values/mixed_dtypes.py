@@ -18,7 +18,8 @@ _PYTHON = {"bool": "bool", "int": "int", "float": "float", "complex": "complex"}
 
 #: How Python writes operations on bits, and other operations that masks do not have.
 _BITWISE = {"and": "&", "or": "|", "xor": "^", "not": "~"}
-_OPERATORS = {**_BITWISE, "neg": "-", "sub": "-"}
+_SHIFTS = {"shift_right_arithmetic": ">>", "shift_right_logical": ">>", "shift_left": "<<"}
+_OPERATORS = {**_BITWISE, **_SHIFTS, "neg": "-", "sub": "-"}
 
 #: Functions that write into their first operand.
 _WRITING = ("dynamic_update_slice",)
@@ -101,13 +102,23 @@ def explain_refused_dtype(failure: Failure) -> Explained:
     accepted, failing = fact(failure, "accepted"), expression_of(failure)
     node = None if failing is None or failure.library is not None else failing.node
     sides = [node.left, node.right] if isinstance(node, ast.BinOp) else []
-    found = note("doctor.error_refused_dtype", operation=_OPERATORS.get(operation, operation), dtype=dtype)
+    operands = [each.text for each in arrays_of(failure) if dtype_of(each.type or "") == dtype]
+    found = note(
+        "doctor.error_refused_dtype",
+        operand=shortened(operands[0]) if len(operands) == 1 else "",
+        operation=_OPERATORS.get(operation, operation),
+        dtype=dtype,
+    )
     if operation in _BITWISE and "bool" in accepted:
         compared = any(isinstance(each, ast.Compare) for each in ast.walk(failing.statement)) if failing else False
         operator = _BITWISE[operation]
         return Explained(found, note("doctor.write_bitwise", operator=operator, compared=bool(sides) and compared))
     if dtype == "bool" and operation in ("neg", "sub"):
         return Explained(found, note("doctor.write_mask_operation", operation=operation))
+    if operation in _SHIFTS and dtype.startswith(("float", "bfloat")):
+        return Explained(
+            found, note("doctor.write_shifted", operator=_SHIFTS[operation], jnp=spelled(failure, "jax.numpy"))
+        )
     return Explained(found, note("doctor.write_accepted_dtype", floats="floating" in accepted))
 
 
