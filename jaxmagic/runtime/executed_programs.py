@@ -76,11 +76,9 @@ def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None
     """
     try:
         from jax._src.interpreters import pxla
-        from jaxlib import _jax
 
         kind = pxla.ExecuteReplicated
-        run, forget = kind.__call__, _jax.PjitFunctionCache.clear_all
-        shared = _shared_call_caches()
+        run, forget = kind.__call__, forgetting_calls()
     except (ImportError, AttributeError):
         return None
 
@@ -104,55 +102,33 @@ def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None
     kind.__call__ = noticed
     try:
         forget()
-        for cache in shared:
-            cache.clear()
     except BaseException:
         undo()
         raise
     return undo
 
 
-def observe_device_puts(notice: Callable[[Any, Any], None]) -> Callable[[], None] | None:
-    """Call `notice` with each array that ``jax.device_put`` is given outside of ``jit``, and with what it returns.
+def forgetting_calls() -> Callable[[], None]:
+    """Return what clears the caches of calls in C++, so that the next call of each function takes the Python path.
 
-    Returns:
-        A function that ends the observation; ``None`` if this JAX cannot be observed.
+    Some of these caches outlive the called function objects, if this JAX has them.
+
+    Raises:
+        ImportError or AttributeError: this JAX has other caches.
     """
-    try:
-        from jax._src import dispatch
-
-        put = dispatch._batched_device_put_impl
-    except (ImportError, AttributeError):
-        return None
-    over = False
-
-    @functools.wraps(put)
-    def noticed(*arrays: Any, **options: Any) -> Any:
-        __tracebackhide__ = True
-        results = put(*arrays, **options)
-        if not over:
-            with suppress(Exception):
-                for array, result in zip(arrays, results, strict=True):
-                    notice(array, result)
-        return results
-
-    def undo() -> None:
-        nonlocal over
-        over = True
-        if dispatch._batched_device_put_impl is noticed:  # another wrapper on top of this one keeps it
-            dispatch._batched_device_put_impl = put
-
-    dispatch._batched_device_put_impl = noticed
-    return undo
-
-
-def _shared_call_caches() -> list[Any]:
-    """Return the caches in which compiled calls outlive the called function objects, if this JAX has them."""
     from jax._src import pjit
+    from jaxlib import _jax
 
     names = ("_cpp_pjit_cache_fun_only", "_cpp_pjit_cache_explicit_attributes")
-    caches = (getattr(pjit, name, None) for name in names)
-    return [each for each in caches if hasattr(each, "clear")]
+    shared: list[Any] = [getattr(pjit, each) for each in names if hasattr(getattr(pjit, each, None), "clear")]
+    clear_all = _jax.PjitFunctionCache.clear_all
+
+    def forget() -> None:
+        clear_all()
+        for cache in shared:
+            cache.clear()
+
+    return forget
 
 
 def _origin(frame: FrameType, run: Any, args: Sequence[Any]) -> Origin | None:

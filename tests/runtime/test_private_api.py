@@ -14,7 +14,7 @@ import pytest
 
 import jaxmagic
 from jaxmagic.compilation.capture import jit_calls
-from jaxmagic.runtime import copies, executed_programs, private_api
+from jaxmagic.runtime import copies, private_api
 
 
 def test_backends_are_known_to_be_started(x: Any) -> None:
@@ -42,7 +42,7 @@ def test_copies_between_devices_are_observed_or_said_to_be_unknown(x: Any, monke
     from jax._src import dispatch
 
     seen: list[Any] = []
-    undo = executed_programs.observe_device_puts(lambda array, result: seen.append((array, result)))
+    undo = copies.observe_device_puts(lambda array, result: seen.append((array, result)))
     assert undo is not None
     result = jax.device_put(x, jax.devices()[-1])
     undo()
@@ -51,7 +51,18 @@ def test_copies_between_devices_are_observed_or_said_to_be_unknown(x: Any, monke
     assert given is x
     assert returned is result
     monkeypatch.delattr(dispatch, "_batched_device_put_impl")
-    assert executed_programs.observe_device_puts(print) is None
+    assert copies.observe_device_puts(print) is None
+
+
+def test_a_clone_has_the_memory_of_an_array_and_a_deleted_one_has_none() -> None:
+    array = jax.device_put(np.ones(3))
+    clone = copies.clone_of(array)
+    alive = len(jax.live_arrays())
+    assert clone.unsafe_buffer_pointer() == copies.clone_of(array).unsafe_buffer_pointer()
+    del clone
+    assert len(jax.live_arrays()) < alive
+    array.delete()
+    assert copies.clone_of(array) is None
 
 
 @pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="converts in another way")
@@ -68,6 +79,40 @@ def test_conversions_are_observed_or_said_to_be_unknown(monkeypatch: pytest.Monk
     assert all(returned is result for (_, returned), result in zip(seen, results, strict=True))
     monkeypatch.delattr(lax, "stage")
     assert copies.observe_conversions(print) is None
+
+
+def test_calls_with_chosen_arguments_are_observed_or_said_to_be_unknown(
+    x: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jax._src import pjit
+    from jaxlib import _jax
+
+    seen, rows = list[Any](), np.ones((8, 8))
+    double = jax.jit(lambda x, n: n * x)
+    double(rows, 2)
+
+    def notice(function: str, leaves: Any) -> bool:
+        seen.append((function, leaves[0]))
+        return leaves[0] is rows
+
+    undo = copies.observe_passed(notice)
+    assert undo is not None
+    for given in (rows, rows, rows, x, x, x):
+        double(given, 2)
+    undo()
+    assert [name for name, _ in seen] == ["<lambda>"] * len(seen)
+    assert [given is rows for _, given in seen][:3] == [True] * 3
+    assert len(seen) <= 4  # of the other array, only the call that fills the cache of JAX
+    shortcuts, original = list[Any](), pjit._get_fastpath_data
+    monkeypatch.setattr(pjit, "_get_fastpath_data", lambda *given: shortcuts.append(given) or original(*given))
+    for _ in range(3):
+        double(rows, 2)
+    assert len(shortcuts) == 1  # from then on, JAX calls it in C++ again
+    monkeypatch.delattr(_jax, "PjitFunctionCache")
+    assert copies.observe_passed(notice) is None
+    monkeypatch.undo()
+    monkeypatch.delattr(pjit, "_get_fastpath_data")
+    assert copies.observe_passed(notice) is None
 
 
 def test_async_dispatch_is_known() -> None:

@@ -243,6 +243,15 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(function) or 'This line'} converts {_same_arrays(arrays)} of NumPy in each of {count} calls, "
         f"though their values do not change: {units.size(size_bytes)} per run."
     ),
+    "passed_unchanged": lambda function, names, arrays, count, size_bytes: (
+        f"{printable(function)} gets {printable(names) or _same_arrays(arrays)} of NumPy in {count} calls"
+        f"{' each' if arrays > 1 else ''}, and copies {'it' if arrays == 1 else 'them'} to the device each time, "
+        f"though {'its' if arrays == 1 else 'their'} values do not change: {units.size(size_bytes)} per run."
+    ),
+    "passed_once": lambda names, arrays: (
+        f"Copy {printable(names) or ('the array' if arrays == 1 else 'the arrays')} with jax.device_put once, before "
+        "these calls, and pass what it returns."
+    ),
     "converted_at": lambda lines: f"They are converted at {printable(lines)}.",
     "converted_before": lambda function, whole: (
         f"Call {printable(function)} once, before the loop, and again only where the arrays change."

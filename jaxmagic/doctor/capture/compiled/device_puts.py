@@ -1,4 +1,4 @@
-"""Observes which arrays ``jax.device_put`` moves, or ``jnp.array`` converts, where, and how often."""
+"""Observes which arrays ``jax.device_put`` moves, where, and how often."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ....records.call_stack import Frame, is_users
+from ....records.call_stack import Frame
 from ....runtime.around import is_exactly
-from ....runtime.copies import observe_conversions
-from ....runtime.executed_programs import observe_device_puts
+from ....runtime.copies import observe_device_puts
 from ....runtime.tracing import is_array
-from ...record.conversion import Conversion
 from ...record.placement import DevicePut
 from ..contents import content_of
 from ..frames import known
@@ -24,11 +22,11 @@ from ..host_lines import outwards, place_of
 from .placements import Passed, described_placements, moved_bytes
 
 #: The most arrays that are noted.
-_MOST = 1000
+MOST = 1000
 
 
 @dataclass(kw_only=True)
-class _Seen:
+class SeenArray:
     """An array that was placed or converted at a line, and how often; it may have been there already.
 
     A view of an array of NumPy is the same one each time if it shows the same part of the same array: ``for b in x``
@@ -58,18 +56,10 @@ class _Seen:
 
 
 @dataclass(kw_only=True)
-class _Moved(_Seen):
+class _Moved(SeenArray):
     """An array that was placed, and where it lay."""
 
     passed: Passed
-
-
-@dataclass(kw_only=True)
-class _Converted(_Seen):
-    """An array that was converted, with the lines that led there, and the size of the result."""
-
-    called_from: tuple[Frame, ...]
-    size_bytes: int
 
 
 class DevicePuts:
@@ -93,13 +83,13 @@ class DevicePuts:
         if not (on_host or is_array(array)) or not is_array(result):
             return
         needed, line = result.sharding, place_of(outwards(sys._getframe(1)))[0]
-        owner, part = _part_of(array) if on_host else (array, ())
+        owner, part = part_of(array) if on_host else (array, ())
         for each in self._moved:
             if each.is_of(owner, part) and each.line == line and each.passed.needed == needed:
                 each.again(array)
                 return
         moved = moved_bytes(result, needed, from_host=True) if on_host else moved_bytes(array, needed)
-        if len(self._moved) < _MOST:
+        if len(self._moved) < MOST:
             passed = Passed(len(self._moved), weakref.ref(array), needed, moved)
             sizes = ",".join(map(str, array.shape))
             moved_array = _Moved(
@@ -143,66 +133,7 @@ class DevicePuts:
         return len({each.passed.needed for each in same})
 
 
-class Conversions:
-    """The arrays of NumPy that ``jnp.array`` and ``jnp.asarray`` converted so far; they are held weakly."""
-
-    def __init__(self) -> None:
-        self._converted: dict[Any, _Converted] = {}
-
-    @contextmanager
-    def watch(self) -> Iterator[None]:
-        """Observe what is converted in the block; nothing if this JAX cannot be observed."""
-        undo = observe_conversions(self._notice)
-        try:
-            yield
-        finally:
-            if undo is not None:
-                undo()
-
-    def _notice(self, array: Any, result: Any) -> None:
-        if not is_exactly(array, np.ndarray) or not is_array(result):
-            return
-        lines = [line for _, line in outwards(sys._getframe(1)) if is_users(line)]
-        owner, part = _part_of(array)
-        key = id(owner), part, *lines[:1]
-        seen = self._converted.get(key)
-        if seen is not None and seen.is_of(owner, part):
-            seen.again(array)
-        elif lines and len(self._converted) < _MOST:
-            sizes = ",".join(map(str, result.shape))
-            self._converted[key] = _Converted(
-                line=lines[0],
-                type=f"{result.dtype}[{sizes}]",
-                on_host=True,
-                owner=weakref.ref(owner),
-                part=part,
-                called_from=tuple(lines[1:]),
-                size_bytes=result.nbytes,
-            )
-
-    def described(self) -> tuple[Conversion, ...]:
-        """Describe them, after the run has ended."""
-        return tuple(
-            Conversion(
-                line=line,
-                called_from=tuple(filter(None, map(known, each.called_from))),
-                count=each.count,
-                size_bytes=each.size_bytes,
-                type=each.type,
-                same_values=each.same is True and not _has_changed(each),
-            )
-            for each in self._converted.values()
-            if (line := known(each.line)) is not None
-        )
-
-
-def _has_changed(seen: _Seen) -> bool:
-    """Return whether an array has other values than when it was compared last; a view is not looked at."""
-    owner = seen.owner()
-    return owner is not None and _part_of(owner)[1] == seen.part and content_of(owner) != seen.content
-
-
-def _part_of(array: Any) -> tuple[Any, tuple[Any, ...]]:
+def part_of(array: Any) -> tuple[Any, tuple[Any, ...]]:
     """Return the array that owns the memory of an array of NumPy, and which part of it this is."""
     owner = array.base if is_exactly(array.base, np.ndarray) else array
     return owner, (array.ctypes.data, array.shape, array.strides, array.dtype.str)

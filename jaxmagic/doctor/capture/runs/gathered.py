@@ -22,7 +22,8 @@ from ...record.evidence import Evidence, HostUse, Input, LibraryNames
 from ...record.jitted_names import StaticParameters
 from .. import host_use
 from ..compiled import programs
-from ..compiled.device_puts import Conversions, DevicePuts
+from ..compiled.conversions import Conversions
+from ..compiled.device_puts import DevicePuts
 from ..compiled.kept_programs import ProgramCount
 from ..host_lines import LineSampler
 from ..host_waits import WaitPlaces
@@ -141,7 +142,7 @@ class Gathered:
             profile=profile,
             programs=self._part("programs", lambda: programs.programs_of(self._programs, namespace), None),
             device_puts=self._part("device_put", lambda: self._puts.described(namespace), ()),
-            conversions=self._part("conversions", self._conversions.described, ()),
+            conversions=self._part("conversions", lambda: self._conversions.described(namespace), ()),
             inputs=self._inputs,
             host=None if lines is None else lines.stop(),
             functions=() if lines is None else lines.functions(),

@@ -43,6 +43,12 @@ COPIES = frozenset({"stage"})
 #: The most names of operations that are listed.
 _NAMES = 4
 
+#: A program may begin this long after its call on the CPU, where a thread has to wake up, without any copy.
+_WAKES_NS = 100_000
+
+#: No copy is slower than this, in bytes per nanosecond.
+_SLOWEST = 1.0
+
 
 class HostTime(NamedTuple):
     """The costs of the host's work.
@@ -231,6 +237,16 @@ def jitted_calls(evidence: Evidence, use: HostUse) -> list[Dispatch]:
     """Return the calls of jitted functions of the user or of a library other than JAX."""
     eager, jitted = names_of(evidence, eager=True), names_of(evidence, eager=False)
     return [each for each in use.dispatches if each.name in jitted and each.name not in eager]
+
+
+def copying_ns(call: Dispatch, moved_bytes: int) -> float:
+    """Return for how long the device was idle because of copies: before programs began, and inside calls.
+
+    On the CPU, a call itself copies arrays that do not begin at a multiple of 64 bytes. Calls are slow for other
+    reasons as well, but a copy takes no longer than its bytes tell.
+    """
+    inside_ns = min(max(call.exposed_ns - call.put_ns - call.count * _WAKES_NS, 0), moved_bytes / _SLOWEST)
+    return max(call.pending_ns - call.count * _WAKES_NS, 0) + inside_ns + call.put_ns
 
 
 def jitted_operations(evidence: Evidence) -> int:

@@ -17,12 +17,13 @@ from ..rewriting.list_items import changed_in_place, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
 from .copies.converted_again import converted_again
 from .copies.in_turn import Sources, code_once, converted_in_turn, items_may_be_donated, put_in_turn
+from .copies.passed_unchanged import passed_unchanged
 from .copies.passed_whole import may_change, passed_whole, put_once
 from .copies.put_again import may_be_donated, put_again_from_host
 from .copies.unchanged import converted_unchanged
 from .functions.inputs_inside import MOST_OF_MEMORY, fits, inputs_inside, lists_in_turn
 from .functions.used_in_loop import used_otherwise
-from .host_time import LEAST_NS, SEVERAL, host_time, jitted_calls, matters, programs_named
+from .host_time import LEAST_NS, SEVERAL, copying_ns, host_time, jitted_calls, matters, programs_named
 from .numbers.converted_lists import lists_converted
 from .numbers.many_numbers import MANY_NUMBERS, many_numbers
 from .syntax import around, assigned, called_as, calls_of, function_around, is_comprehended, loop_around, site_of
@@ -30,18 +31,12 @@ from .syntax import around, assigned, called_as, calls_of, function_around, is_c
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20
 
-#: A program may begin this long after its call on the CPU, where a thread has to wake up, without any copy.
-_WAKES_NS = 100_000
-
 #: Parts of an array whose copies delay the device for less than this per call are no finding: taking a part of an
 #: array on the device takes time as well.
 _LEAST_PER_PART_NS = 50_000
 
 #: What JAX makes of types of 64 bits, unless these are enabled.
 _NARROWED = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
-
-#: No copy is slower than this, in bytes per nanosecond.
-_SLOWEST = 1.0
 
 
 class _Given(NamedTuple):
@@ -84,17 +79,19 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     yield from put_in_turn(RULE.name, evidence, time)
     yield from lists_converted(RULE.name, evidence, time)
     yield from many_numbers(RULE.name, evidence, time)
+    told = set[str]()
     for call in jitted_calls(evidence, time.use):
         if call.count < SEVERAL or call.puts < call.count:
             continue
         called = called_as(call.name, programs_named(call.name, evidence), evidence)
         for given in _given(call, called, evidence):
             host_bytes = given.moved_bytes * (2 if given.converted else 1)
-            cost_ns = min(_copying_ns(call, host_bytes) * time.scale, time.late_ns) * given.again
+            cost_ns = min(copying_ns(call, host_bytes) * time.scale, time.late_ns) * given.again
             if (given.moved_bytes < _LEAST_BYTES and given.sources is None) or not matters(cost_ns, evidence):
                 continue
             if given.parts and cost_ns < call.count * _LEAST_PER_PART_NS:
                 continue
+            told.add(call.name)
             names, items = ", ".join(given.names), "" if given.size_bytes is None else "[*]"
             yield RuleFinding(
                 rule=RULE.name,
@@ -113,6 +110,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                 remedy=_remedy(given, names),
                 code=_code(given, evidence),
             )
+    yield from passed_unchanged(RULE.name, evidence, time, told)
 
 
 def _code(given: _Given, evidence: Evidence) -> str | None:
@@ -131,16 +129,6 @@ def _remedy(given: _Given, names: str) -> Note:
     if given.size_bytes is None:
         return note("doctor.transfer_once", names=names)
     return note("doctor.transfer_parts", names=names, size_bytes=given.size_bytes)
-
-
-def _copying_ns(call: Dispatch, moved_bytes: int) -> float:
-    """Return for how long the device was idle because of copies: before programs began, and inside calls.
-
-    On the CPU, a call itself copies arrays that do not begin at a multiple of 64 bytes. Calls are slow for other
-    reasons as well, but a copy takes no longer than its bytes tell.
-    """
-    inside_ns = min(max(call.exposed_ns - call.put_ns - call.count * _WAKES_NS, 0), moved_bytes / _SLOWEST)
-    return max(call.pending_ns - call.count * _WAKES_NS, 0) + inside_ns + call.put_ns
 
 
 def _given(call: Dispatch, called: str, evidence: Evidence) -> Iterator[_Given]:
@@ -283,7 +271,8 @@ RULE = Rule(
     "bytes are not copied. A line that converts the same array in every round, as jnp.asarray(x), counts with the "
     "time that all its copies but one take, and one that converts the items of a list or array in turn with the "
     "copies of all rounds after the first, or of the only round. What a function converts each time that a loop "
-    "calls it counts in the same way, if the arrays are the same, with the same values. So does a line that copies "
+    "calls it counts in the same way, if the arrays are the same, with the same values. So does what a line "
+    "passes to a jitted function again and again, however it is written there. So does a line that copies "
     "the same array of NumPy, or the same views of it, with jax.device_put to the same place, if its values have not "
     "changed meanwhile. "
     "Lists of Python that jnp.array converts number by number count with the time that the samples of "

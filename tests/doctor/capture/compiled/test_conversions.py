@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmagic.doctor.capture.compiled.device_puts import Conversions
+from jaxmagic.doctor.capture.compiled.conversions import Conversions
 from jaxmagic.doctor.record.conversion import Conversion
 
-pytestmark = pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="converts in another way")
+observed_since = pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="converts in another way")
 
 
 def converted(array: Any) -> Any:
@@ -22,9 +22,10 @@ def converted(array: Any) -> Any:
 
 def of(observed: Conversions) -> list[Conversion]:
     lines = Path(__file__).read_text("utf-8").splitlines()
-    return [each for each in observed.described() if lines[each.line.line - 1].endswith("# here")]
+    return [each for each in observed.described({}) if lines[each.line.line - 1].endswith("# here")]
 
 
+@observed_since
 @pytest.mark.parametrize(
     ("written", "same"),
     [((), True), ((2,), False), ((7,), False), ((19,), False)],  # 19: after the last comparison
@@ -42,6 +43,7 @@ def test_values_that_change_between_the_calls(written: tuple[int, ...], same: bo
     assert Path(__file__).read_text("utf-8").splitlines()[found.called_from[0].line - 1].endswith("# around")
 
 
+@observed_since
 def test_arrays_are_told_apart() -> None:
     observed = Conversions()
     with observed.watch():
@@ -51,3 +53,46 @@ def test_arrays_are_told_apart() -> None:
             converted(jnp.ones(3))
             jax.jit(lambda x: x + converted(np.ones(3)))(1.0)
     assert all(each.count == 1 and not each.same_values for each in of(observed))
+
+
+@jax.jit
+def total(batch: Any) -> Any:
+    return sum(map(jnp.sum, jax.tree.leaves(batch)))
+
+
+def passed(batch: Any) -> Any:
+    return total(batch)  # here
+
+
+def test_arrays_that_are_passed_are_noted_in_each_call_and_named(x: Any) -> None:
+    observed, rows = Conversions(), {"x": np.ones((100, 90)), "few": np.ones(9)}
+    with observed.watch():
+        for _ in range(20):
+            passed(rows)
+            passed({"x": x})
+    passed(rows)
+    lines = Path(__file__).read_text("utf-8").splitlines()
+    (found,) = (each for each in observed.described({"rows": rows, "other": [x]}) if each.function)
+    assert lines[found.line.line - 1].endswith("# here")
+    assert (found.function, found.path, found.type) == ("total", "rows['x']", "float64[100,90]")
+    assert (found.count, found.size_bytes, found.same_values) == (20, 100 * 90 * 8, True)
+    assert [each.path for each in observed.described({}) if each.function] == [""]
+
+
+@pytest.mark.parametrize("written", [2, 7, 19])
+def test_values_that_change_between_the_calls_of_a_function(written: int) -> None:
+    array, observed = np.ones((100, 90)), Conversions()
+    with observed.watch():
+        for step in range(20):
+            array[0, 0] += step == written
+            passed(array)
+    (found,) = of(observed)
+    assert (found.count, found.same_values) == (20, False)
+
+
+def test_new_arrays_are_not_the_same() -> None:
+    observed = Conversions()
+    with observed.watch():
+        for step in range(20):
+            passed(np.full((100, 90), step))
+    assert all(each.count == 1 for each in of(observed))

@@ -419,11 +419,14 @@ class TestTransfer:
         assert found.code == "x = jax.device_put(x)"
         assert str(found.found).startswith("Each of 10 calls of total copies x to the device: ")
 
-    def test_which_of_two_lambdas_copied_is_unknown(self, session: Session) -> None:
+    def test_of_two_lambdas_the_line_is_known(self, session: Session) -> None:
         session.run("import jax, numpy as np\nx = np.ones((1024, 1024))")
         session.run("first = jax.jit(lambda x: x[0])\nlast = jax.jit(lambda x: x[-1])")
         cell = "%%jaxdoctor -o --only transfer\nfor _ in range(10):\n    out = first(x), last(x)"
-        assert not session.run(cell).findings
+        (found,) = session.run(cell).findings
+        assert found.source == "out = first(x), last(x)"
+        assert found.code is None
+        assert str(found.found).startswith("<lambda> gets x of NumPy in 20 calls, and copies it")
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,10 @@ def converted_unchanged(rule: str, evidence: Evidence, time: HostTime) -> Iterat
         time: the time of the host.
     """
     call = next((each for each in time.use.dispatches if each.name in COPIES), None)
-    all_bytes = sum(each.count * each.size_bytes for each in evidence.conversions)
+    converted = [each for each in evidence.conversions if not each.function]
+    all_bytes = sum(each.count * each.size_bytes for each in converted)
     by_line: dict[Frame, list[Conversion]] = {}
-    for each in evidence.conversions:
+    for each in converted:
         line = _calling_line(each)
         if line is not None and each.same_values and each.count >= SEVERAL and not _is_donated(each, evidence):
             by_line.setdefault(line, []).append(each)
