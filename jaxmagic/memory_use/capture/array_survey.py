@@ -11,6 +11,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ...runtime import private_api
+from ...runtime.copies import clone_of
 from ...timing.capture.wait import has_failed
 from .array_bytes import bytes_of, device_bytes
 
@@ -156,12 +157,11 @@ def _addresses(fact: Fact) -> list[int]:
     """Return the address of the array on each of its devices, in their order; nothing if unknown.
 
     A clone is queried and discarded, because JAX makes arrays of the shards, and keeps those as long as the array.
-    JAX up to 0.10 crashes when a deleted array is cloned, so deletion is checked first.
     """
     with suppress(Exception):
         if fact.array.is_deleted() or not fact.array.is_ready() or has_failed(fact.array):
             return []
-        clone = fact.array.clone()
+        clone = clone_of(fact.array)
         if fact.place.devices == 1:
             return [clone.unsafe_buffer_pointer()]
         shards = {_device_id(shard): shard.unsafe_buffer_pointer() for shard in clone._arrays}

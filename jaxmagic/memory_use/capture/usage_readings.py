@@ -11,6 +11,7 @@ from typing import Any
 
 from ...records.note import Note, note
 from ...runtime import private_api
+from ...runtime.copies import clone_of
 from ...timing.capture.wait import has_failed
 from .array_bytes import bytes_of, device_bytes
 
@@ -122,14 +123,12 @@ def array_bytes(devices: Sequence[Any] | None) -> int | None:
 
 
 def _address_of(array: Any) -> int | None:
-    """Return the address of an array; ``None`` if it is on several devices, being computed, or deleted.
-
-    It is ``None`` before JAX 0.10 as well, which would make, and keep, another array of the same memory to find it.
-    """
-    if getattr(sys.modules.get("jax"), "__version_info__", ()) < (0, 10):
-        return None
+    """Return the address of an array; ``None`` if it is on several devices, being computed, or deleted."""
     try:
-        return int(array.unsafe_buffer_pointer()) if array.is_ready() and not has_failed(array) else None
+        if array.is_deleted() or not array.is_ready() or has_failed(array):
+            return None
+        clone = clone_of(array)
+        return None if clone is None else int(clone.unsafe_buffer_pointer())
     except Exception:
         return None
 

@@ -38,8 +38,8 @@ class MemoryTimeline:
         interval_ns: the requested sampling interval. Samples are further apart if sampling is too expensive for it.
         times_ns: times of the samples since the start of the window.
         rss_bytes: resident set size of the process.
-        array_bytes: bytes of the live JAX arrays on the local devices. Shards that JAX made arrays of, to print one
-            or for ``addressable_shards``, count again; before JAX 0.10 so do all arrays that share memory.
+        array_bytes: bytes of the live JAX arrays on the local devices. Shards of arrays on several devices that
+            JAX made arrays of, to print one or for ``addressable_shards``, count again.
         device_bytes: memory in use, for each device that reports it.
         device_peak_bytes: for each device, the peak in the life of the process, as reported before and after the
             window. It is never reset. 0 for a device that was started in the window, ``None`` if not reported.
