@@ -350,7 +350,7 @@ def test_names_that_are_new_in_each_run(calls: int, remedy: str, monkeypatch: py
     monkeypatch.setattr(recompile, "is_worth_it", lambda *_: True)
     jitted, numbers = jax.jit(labelled, static_argnames="tag"), itertools.count()
     diagnosis = jaxmagic.diagnose(
-        lambda: [jitted(X, tag=f"step{next(numbers)}") for _ in range(calls)], only=["recompile"], repeat=True
+        lambda: [jitted(X, tag=f"{calls} of {next(numbers)}") for _ in range(calls)], only=["recompile"], repeat=True
     )
     (finding,) = diagnosis.findings
     assert finding.per == "run"
