@@ -46,6 +46,9 @@ _OF_NNX = ("attribute", "_pytree__state"), ("attribute", "_object__state"), ("at
 #: The attribute in which an abstract class notes the answers of ``isinstance()``.
 _OF_ABSTRACT = ("attribute", "_abc_impl")
 
+#: What a logger keeps of the tree of loggers: which others there are, and which levels it has asked them for.
+_OF_LOGGERS = ("attribute", "_cache"), ("attribute", "manager")
+
 #: What is not followed: of a function's globals, those count that it reads.
 _NOT_FOLLOWED = {*_OF_NNX, _OF_ABSTRACT, GLOBALS}
 
@@ -122,7 +125,8 @@ def held_by(value: Any) -> Iterator[tuple[Step, Any]]:
         yield from ((("attribute", name), each) for name, each in value.__dict__.items())
     elif not is_exactly(value, *FILES) and not _is_log(value):
         reader = reader_of(type(value))
-        yield from (each for each in (() if reader is None else reader(value)) if each[0] not in _NOT_FOLLOWED)
+        skipped = {*_NOT_FOLLOWED, *_OF_LOGGERS} if is_a(value, logging.Logger) else _NOT_FOLLOWED
+        yield from (each for each in (() if reader is None else reader(value)) if each[0] not in skipped)
 
 
 def _is_log(value: Any) -> bool:

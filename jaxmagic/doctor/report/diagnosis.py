@@ -20,7 +20,7 @@ from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
 from ..rules.all import HOST_RULES, RULES
 from .remedies.speedups import how_fast
-from .runs import about_compiling, about_runs, is_incomplete
+from .runs import about_compiling, about_runs, found_nothing, is_incomplete, not_applied
 from .verified import beside_memory
 
 #: The operations whose rates are known must take at least this share of the device time to speak for all.
@@ -128,13 +128,13 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
     but = [
         *([f"{units.count(failed, 'rule')} failed"] if failed else []),
         *(["jit was disabled"] if any(each.kind == "doctor.jit_disabled" for each in diagnosis.notes) else []),
-        *(["the code ran only once"] if once else []),
+        *(["the code ran only once"] if once and not not_applied(diagnosis) else []),
         *(["the last run was interrupted"] if stopped else []),
         *(map(_made, (each for each in diagnosis.notes if each.kind == "doctor.made_by_the_code"))),
         *(map(_unjudged, (each for each in diagnosis.notes if each.kind == "doctor.host_unjudged"))),
     ]
     incomplete = f", but {' and '.join(but)}" if but else ""
-    return f"No rule found a problem{incomplete}{run}{_bound(diagnosis)}."
+    return f"{found_nothing(diagnosis, once)}{incomplete}{run}{_bound(diagnosis)}."
 
 
 def _why_nothing(diagnosis: Diagnosis) -> str | None:

@@ -18,7 +18,7 @@ _MISSING = {
 
 
 def _once(why: str) -> str:
-    return f"The code ran only once, because {why}. --repeat runs it several times, and finds leaks."
+    return f"The code ran only once, because {why}. --repeat runs it several times, which some rules need."
 
 
 NOTES: dict[str, Callable[..., str]] = {

@@ -26,6 +26,20 @@ def is_incomplete(diagnosis: Diagnosis) -> bool:
     return any(not each.facts.get("complete") for each in ended)
 
 
+def not_applied(diagnosis: Diagnosis) -> list[str]:
+    """Return the names of the rules that could not look, those with the same reason in one text."""
+    return [str(each.facts["rules"]) for each in diagnosis.notes if each.kind == "doctor.not_looked"]
+
+
+def found_nothing(diagnosis: Diagnosis, once: bool) -> str:
+    """Word how many rules found no problem, where some could not look because the code ran only once."""
+    missing = not_applied(diagnosis)
+    if not once or not missing:
+        return "No rule found a problem"
+    looked, others = len(diagnosis.looked), sum(len(each.split(", ")) for each in missing)
+    return f"{looked} of {looked + others} rules found no problem, and the others need further runs"
+
+
 def about_runs(diagnosis: Diagnosis) -> list[str]:
     """Word how often the code ran, and how many rules looked at it."""
     runs = len(diagnosis.runs)

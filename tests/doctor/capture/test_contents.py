@@ -135,6 +135,29 @@ def test_a_closed_file_a_log_and_what_print_writes_to_do_not_change(
     assert changed == []
 
 
+class Kept(logging.Handler):
+    """A handler of the user's that keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_what_a_logger_remembers_of_others_is_no_change_but_what_its_handlers_keep_is(keeps: bool) -> None:
+    log = logging.Logger("train", logging.INFO)  # without a parent, in whose handlers pytest keeps what is logged
+    if keeps:
+        log.addHandler(Kept())
+    snapshot = Snapshot({"log": log})
+    log.info("step")
+    log.isEnabledFor(logging.DEBUG)
+    logging.getLogger(f"other_{keeps}")
+    assert [each.partition("[")[0] for each in snapshot.changed()] == ["log.handlers"] * keeps
+
+
 def halves() -> Any:
     mesh = jax.make_mesh((jax.device_count(),), ("devices",))
     return jax.device_put(np.arange(8.0), jax.NamedSharding(mesh, jax.P("devices")))

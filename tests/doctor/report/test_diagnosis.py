@@ -92,6 +92,17 @@ def test_code_that_ran_once_is_in_the_headline_of_a_diagnosis_without_findings(d
     assert headline(found, 3).startswith("No rule found a problem, but the code ran only once; ")
 
 
+def test_rules_that_need_further_runs_are_in_the_headline_of_code_that_ran_once(diagnosis: Any) -> None:
+    once = note("doctor.once_changed", names="svi")
+    others = [
+        note("doctor.not_looked", rules="not-jitted, sort", need="profile"),
+        note("doctor.not_looked", rules="host-wait", need="waits"),
+    ]
+    found = replace(diagnosis(findings=()), looked=("recompile", "donation"), notes=(once, *others))
+    assert headline(found, 3).startswith("2 of 5 rules found no problem, and the others need further runs; ")
+    assert headline(replace(found, notes=tuple(others)), 3).startswith("No rule found a problem; ")
+
+
 def test_what_the_code_makes_and_compiles_in_each_run_is_in_the_headline_without_findings(diagnosis: Any) -> None:
     made = note("doctor.made_by_the_code", functions="f", count=1, compile_ns=30_000_000)
     assert headline(diagnosis(findings=(), notes=(made,)), 3) == (

@@ -191,7 +191,7 @@ def test_code_that_writes_files_or_a_trace_runs_once(magics: Session, function: 
     if function == "logged":
         assert str(note) == (
             "The code ran only once, because it writes, moves or removes files (folder + '/log.csv'). --repeat "
-            "runs it several times, and finds leaks."
+            "runs it several times, which some rules need."
         )
         assert (tmp_path / "log.csv").read_text() == "1\n"
     else:
