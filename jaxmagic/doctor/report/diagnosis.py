@@ -212,7 +212,7 @@ def _entry(finding: RuleFinding, diagnosis: Diagnosis, digits: int) -> Entry:
 def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
     """Word what a finding costs, and how that is known; an explained error costs nothing."""
     about = _ABOUT.get(finding.basis or "", "")
-    if finding.cost_bytes is not None:
+    if finding.cost_bytes is not None and (finding.cost_ns is None or finding.per != "run"):
         return f"{about}{units.size(finding.cost_bytes)}"
     if finding.cost_ns is None:
         return _WITHOUT_COST.get(finding.found.kind, "" if finding.rule == "error" else "cost unknown")

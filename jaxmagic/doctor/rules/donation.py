@@ -23,6 +23,7 @@ from ..record.program import PassedArray, Program
 from .copied_arguments import calls_per_run, copied_parameters, copies_spared
 from .donating_callers import GivenUp, given_up_after_copy, given_up_inside
 from .host.functions.functions_run import definition
+from .host.host_time import best_run
 from .rewriting.jit.arguments import static_option
 from .rule import LEAST_SHARE, Rule
 
@@ -128,6 +129,7 @@ def _not_donated(
         line=program.location,
         source=(jitted.declared.splitlines() or [""])[0].strip() or None,
         evidence=tuple(facts),
+        cost_ns=copies_ns if copies_ns >= LEAST_SHARE * best_run(evidence).wall_ns and copies_ns else None,
         cost_bytes=spared_bytes,
         basis="estimated",  # XLA plans the memory anew, and may copy what it would overwrite
         remedy=note(
@@ -246,7 +248,8 @@ RULE = Rule(
     f"{_LEAST_BYTES // 2**20} MiB and {units.percent(LEAST_SHARE)} of the program's peak. Temporaries that use the "
     "memory of these results until then are subtracted. That is an estimate, because XLA plans the memory anew; "
     "--verify compiles both programs, and times calls of them. The time of copies that the program makes of these "
-    "arguments, to change them, is the profiler's. "
+    "arguments, to change them, is the profiler's: it is the cost if it is at least "
+    f"{units.percent(LEAST_SHARE)} of the run. "
     "No other call in the code, or in a function that it runs, may pass for the argument what is used afterwards, "
     "unless that call is in fewer loops and can pass a copy. "
     "Calls inside functions count if all known calls of the jitted function replace the argument, nothing else holds "

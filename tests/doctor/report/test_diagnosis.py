@@ -210,6 +210,8 @@ def test_a_cost_of_the_only_run_may_recur(diagnosis: Any, rule_finding: Any) -> 
         ({"cost_ns": 30e6, "basis": "at least"}, "≥ 30.0 ms per run, 75 % of it"),
         ({"cost_ns": 3e9, "per": "first run"}, "3.00 s once"),
         ({"cost_ns": None, "cost_bytes": 2**30}, "1.00 GiB"),
+        ({"cost_ns": 30e6, "cost_bytes": 2**30}, "30.0 ms per run, 75 % of it"),
+        ({"cost_ns": 3e9, "cost_bytes": 2**30, "per": "first run"}, "1.00 GiB"),
         ({"cost_ns": None}, "cost unknown"),
         ({"cost_ns": None, "rule": "error"}, ""),
         ({"cost_ns": 50e6}, "50.0 ms per run, 100 % of it"),  # more than a run, because of noise

@@ -54,6 +54,15 @@ def peak_bytes(function: Any, *args: Any) -> int:
     return int(sums - need.alias_size_in_bytes)
 
 
+@pytest.mark.parametrize(("copies_ns", "cost_ns"), [(10**12, 10**12), (1, None), (0, None)])
+def test_the_time_of_copies_is_the_cost_if_it_matters_to_the_run(
+    doctor: Callable[..., list[RuleFinding]], monkeypatch: pytest.MonkeyPatch, copies_ns: int, cost_ns: int | None
+) -> None:
+    monkeypatch.setattr(donation, "copies_spared", lambda *_: (PARAMS_BYTES, copies_ns))
+    (found,) = doctor("params = step(params, grads)")
+    assert (found.cost_ns, found.cost_bytes, found.per) == (cost_ns, PARAMS_BYTES, "run")
+
+
 def test_replaced_argument_is_found_and_its_cost_is_the_compilers(
     doctor: Callable[..., list[RuleFinding]], session: Session
 ) -> None:
