@@ -41,12 +41,17 @@ _CHANGES = {
 }
 
 
-def revised(finding: RuleFinding, verified: Verified) -> RuleFinding:
-    """Return a finding whose remedy was tried: without it if it did not survive.
+def revised(finding: RuleFinding, verified: Verified, run_ns: int | None = None) -> RuleFinding:
+    """Return a finding whose remedy was tried: without it if it did not survive, and with no higher cost than it saved.
 
     If jit failed, the remedy says what has to be changed first. A remedy that fixes an error need not be faster.
+
+    Args:
+        finding: the finding.
+        verified: how its remedy was tried.
+        run_ns: the time of a run that the finding's cost is a part of; ``None`` for an error.
     """
-    finding = _as_compiled(finding, verified)
+    finding = _as_gained(_as_extrapolated(_as_compiled(finding, verified), verified), verified, run_ns)
     if is_in_vain(finding, verified) and _is_of_a_part(finding) and verified.outputs_agree is not False:
         told = [each for each in verified.notes if each.kind == "doctor.tried_runs"]
         unknown = note("doctor.part_not_tried")
@@ -76,6 +81,23 @@ def _as_compiled(finding: RuleFinding, verified: Verified) -> RuleFinding:
         return finding
     evidence = tuple(each for each in finding.evidence if each.kind not in _ESTIMATES)
     return replace(finding, cost_bytes=max(before - after, 0), basis="measured", evidence=evidence)
+
+
+def _as_gained(finding: RuleFinding, verified: Verified, run_ns: int | None) -> RuleFinding:
+    """Return a finding with the share of a run that its remedy gained, if even the upper end of that is less."""
+    if finding.cost_ns is None or finding.per != "run" or not run_ns or not verified.survives:
+        return finding
+    if verified.speedup is None or verified.high is None or (1 - 1 / verified.high) * run_ns >= finding.cost_ns:
+        return finding
+    return replace(finding, cost_ns=(1 - 1 / verified.speedup) * run_ns, basis="measured")
+
+
+def _as_extrapolated(finding: RuleFinding, verified: Verified) -> RuleFinding:
+    """Return a finding with the compile time that a part of the rounds has shown, if that is less."""
+    third = next((each for each in verified.notes if each.kind == "doctor.unrolled_third"), None)
+    if third is None or finding.cost_ns is None:
+        return finding
+    return replace(finding, cost_ns=min(finding.cost_ns, float(third.facts["cost_ns"])))
 
 
 def _is_of_a_part(finding: RuleFinding) -> bool:

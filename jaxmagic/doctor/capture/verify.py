@@ -87,7 +87,7 @@ def verify(
                 verified, interrupted = Verified(notes=(note("doctor.not_tried_interrupt"),)), True
             if interrupted or noted_interrupt():
                 why = note("doctor.not_tried_interrupt")
-        tried[number] = revised(findings[number], verified)
+        tried[number] = revised(findings[number], verified, trial.run_ns)
     return tuple(sorted(tried, key=lambda each: is_in_vain(each, each.verified)))
 
 

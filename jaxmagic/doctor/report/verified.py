@@ -64,8 +64,8 @@ def _rounded(share: float, allowed: float, products: str, leaf: str = "") -> str
 def _third(rounds: int, third: int, rounds_ns: int, third_ns: int, cost_ns: int, claimed_ns: int) -> str:
     claimed = f", where {units.time(claimed_ns)} was estimated" if claimed_ns else ""
     return (
-        f"It compiles in {units.time(rounds_ns)} with all {rounds} iterations and {units.time(third_ns)} with "
-        f"{third}; by extrapolation, {units.time(cost_ns)} for those after the first{claimed}."
+        f"It compiles in {units.time(rounds_ns)} with all {rounds} iterations, and in {units.time(third_ns)} with "
+        f"{third} of them: those after the first take about {units.time(cost_ns, 2)}{claimed}."
     )
 
 

@@ -201,3 +201,33 @@ def test_advice_to_jit_more_than_was_tried_is_not_rejected() -> None:
     assert [each.kind for each in finding.verified.notes] == ["doctor.part_not_tried", "doctor.tried_runs"]
     of_function = note("doctor.not_jitted_remedy", way="function", function="f")
     assert revised(RuleFinding(rule="not-jitted", found=note("text"), remedy=of_function), slow).remedy is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "cost_ns", "basis"),
+    [
+        ({}, 79.0, "measured"),
+        ({"high": 40.0}, 97.0, "estimated"),  # it may have gained as much
+        ({"ceiling": True}, 97.0, "estimated"),  # which no remedy has to reach
+        ({"outputs_agree": False}, 97.0, "estimated"),
+    ],
+)
+def test_a_remedy_that_gains_less_than_was_promised_lowers_the_cost(
+    changes: dict[str, Any], cost_ns: float, basis: str
+) -> None:
+    tried = Verified(before_ns=200.0, after_ns=42.0, speedup=1 / 0.21, low=4.5, high=5.0, outputs_agree=True)
+    remedy = note("doctor.recompile_outside", names="")
+    finding = RuleFinding(rule="recompile", found=note("text"), remedy=remedy, cost_ns=97.0, basis="estimated")
+    found = revised(finding, replace(tried, **changes), 100)
+    assert (found.cost_ns, found.basis) == (pytest.approx(cost_ns), basis)
+    once = revised(replace(finding, per="first run"), tried, 100)
+    assert once.cost_ns == 97.0
+
+
+@pytest.mark.parametrize(("third_ns", "cost_ns"), [(60, 60.0), (150, 97.0)])
+def test_compile_time_that_a_part_of_the_rounds_has_shown_is_the_cost(third_ns: int, cost_ns: float) -> None:
+    third = note(
+        "doctor.unrolled_third", rounds=48, third=16, rounds_ns=90, third_ns=30, cost_ns=third_ns, claimed_ns=97
+    )
+    finding = RuleFinding(rule="unrolled-loop", found=note("text"), cost_ns=97.0, per="first run")
+    assert revised(finding, Verified(notes=(third,))).cost_ns == cost_ns

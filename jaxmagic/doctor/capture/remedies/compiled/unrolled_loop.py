@@ -71,7 +71,7 @@ def _third(finding: RuleFinding, call: Call, loop: FoundLoop) -> Note:
     if every.counts != part.counts or left_out <= 0:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     total = sum(every.counts)
-    per_round_ns = (takes[every] - takes[part]) / left_out
+    per_round_ns = min((takes[every] - takes[part]) / left_out, takes[every] / total)  # more is noise
     return note(
         "doctor.unrolled_third",
         rounds=total,
