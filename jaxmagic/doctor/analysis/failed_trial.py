@@ -42,7 +42,7 @@ _CHANGES = {
 
 
 def revised(finding: RuleFinding, verified: Verified, run_ns: int | None = None) -> RuleFinding:
-    """Return a finding whose remedy was tried: without it if it did not survive, and with no higher cost than it saved.
+    """Return a finding whose remedy was tried: without it if it failed, and with no higher cost than it saved.
 
     If jit failed, the remedy says what has to be changed first. A remedy that fixes an error need not be faster.
 
