@@ -11,6 +11,10 @@ from typing import Any
 from .stored_names import StoredName, attributes_of
 
 
+#: What the names begin with that a magic in the code has while it runs.
+_OURS = "__jaxmagic_"
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Some code, and the variables that it sees.
@@ -35,7 +39,7 @@ class Scope:
         """Return the variables that the code reads before it assigns them; all of them if its source is unknown."""
         tree = self.tree
         if tree is None:
-            return dict(self.variables)
+            return {name: value for name, value in self.variables.items() if not name.startswith(_OURS)}
         assigned: set[str] = set()
         found: dict[str, Any] = {}
         for name, stored in _names(tree.body):

@@ -57,3 +57,8 @@ def test_what_the_code_reads(code: str | None, names: set[str]) -> None:
 
 def test_a_builtin_is_no_variable_of_the_session() -> None:
     assert Scope("print(len)", {"print": print, "len": 3}).read() == {"len": 3}
+
+
+def test_code_that_is_unknown_reads_all_variables_but_ours() -> None:
+    variables = {"x": 1, "__jaxmagic_2__": 2}
+    assert Scope("%timeit f(x)", variables).read() == Scope(None, variables).read() == {"x": 1}
