@@ -10,7 +10,6 @@ from typing import Any
 
 from .stored_names import StoredName, attributes_of
 
-
 #: What the names begin with that a magic in the code has while it runs.
 _OURS = "__jaxmagic_"
 
