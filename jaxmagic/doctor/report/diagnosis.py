@@ -50,6 +50,9 @@ _WITHOUT_COST = {"doctor.stale": "results of old values"}
 #: The advice where a rule has none.
 NO_REMEDY = "jaxmagic knows no remedy for this."
 
+#: The kinds of notes that say how much outputs differ, and whether that is rounding.
+_HOW_OUTPUTS_DIFFER = frozenset({"doctor.outputs_error", "doctor.outputs_rounded"})
+
 #: The kinds of evidence that say why something is compiled again, which is the answer.
 _CAUSES = tuple(f"doctor.recompile_{each}" for each in ("difference", "reason", "within", "captured"))
 
@@ -251,8 +254,8 @@ def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -
     if verified.before_bytes is not None and verified.after_bytes is not None:
         needed, needs = units.size(verified.before_bytes), units.size(verified.after_bytes)
         sentences.append(f"Tried: needs {needs} instead of {needed}.")
-    rounded = any(each.kind == "doctor.outputs_rounded" for each in verified.notes)  # which says how they differ
-    if verified.outputs_agree is not None and not (rounded and verified.outputs_agree):
+    told = any(each.kind in _HOW_OUTPUTS_DIFFER for each in verified.notes)
+    if verified.outputs_agree is not None and not told:
         sentences.append("The outputs agree." if verified.outputs_agree else "The outputs differ.")
     if verified.survives is False:
         tried = "." if verified.remedy is None else f": {verified.remedy}"

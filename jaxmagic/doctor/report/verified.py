@@ -37,11 +37,18 @@ def beside_memory(sentence: str) -> str:
 
 
 def _error(error: float, allowed: float, dtype: str, leaf: str = "", rtol: float = 0.0) -> str:
-    beyond = "within" if error <= allowed else "more than"
     size, most = f"{error:.2g}", f"{allowed:.2g}"
     if rtol and allowed:  # arrays of different sizes have only the shares of their largest values in common
         size, most = f"{units.percent(error * rtol / allowed)} of the largest value", units.percent(rtol)
-    return f"The outputs differ by up to {size}{_at(leaf)}, {beyond} the {most} allowed for {printable(dtype)}."
+    if error <= allowed:
+        return (
+            f"The outputs agree: they differ by up to {size}{_at(leaf)}, and up to {most} counts as rounding of "
+            f"{printable(dtype)}."
+        )
+    return (
+        f"The outputs differ by up to {size}{_at(leaf)}, more than the {most} that counts as rounding of "
+        f"{printable(dtype)}."
+    )
 
 
 def _at(leaf: str) -> str:

@@ -413,10 +413,12 @@ class TestThatDoNotHelp:
         found = tried("not-jitted", "depends(x)", depends=depends, x=x)
         (about,) = [str(each) for each in found.notes if each.kind == "doctor.outputs_error"]
         assert re.fullmatch(
-            r"The outputs differ by up to 0\.02\d* % of the largest value at \[1\], within the 0\.035 % allowed for "
-            r"float32\.",
+            r"The outputs agree: they differ by up to 0\.02\d* % of the largest value at \[1\], and up to 0\.035 % "
+            r"counts as rounding of float32\.",
             about,
         )
+        assert about_verified(found).count(about) == 1
+        assert "The outputs agree." not in about_verified(found)
 
     def test_outputs_of_another_structure(self, x: Any) -> None:
         def depends(x: Any) -> Any:
