@@ -105,6 +105,8 @@ class JitCall:
         unfit: names that the function assigns to, or uses as arrays, which no static argument can be.
         options: which of the options ``static_argnums`` and ``static_argnames`` jit gets; ``None`` if unknown.
         left: what holds traced values after the call, such as ``"net.state"``.
+        changed: the attributes of parameters that the function changes, such as ``"self.step"``.
+        returning: a function that gets the attributes of ``self`` and returns the new ones, and its call.
     """
 
     function: str
@@ -116,6 +118,8 @@ class JitCall:
     unfit: tuple[str, ...] = ()
     options: tuple[str, ...] | None = None
     left: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    returning: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ Kind = Literal[
     "update",  # an element of a JAX array was assigned
     "format",  # a traced value was formatted
     "not array",  # an argument is no array, no number and no pytree of them
+    "no dataclass",  # a class that is to become a pytree is no dataclass
     "result",  # a traced function returns something else than arrays
     "predicate",  # the condition of cond() is not a scalar
     "loop condition",  # the condition of while_loop() is not a scalar bool

@@ -176,6 +176,25 @@ def _write_64_bits(jax: str, jnp: str, unsigned: int) -> str:
     )
 
 
+def _made_pytree(type: str, jax: str = "jax") -> str:
+    """Word how a class becomes a pytree, whatever it is."""
+    return (
+        f"with {jax}.tree_util.register_dataclass if {quoted(type)} is a dataclass; otherwise with "
+        f"{jax}.tree_util.register_pytree_node_class and the methods tree_flatten and tree_unflatten"
+    )
+
+
+def _write_attributes(function: str, changed: str, parameter: str, code: str) -> str:
+    names = " and ".join(filter(None, quoted(changed).rpartition(", ")[::2]))
+    does = f"{quoted(function) or 'The function'} changes {names}"
+    shown = f": {printable(code)}" if code else ""
+    return (
+        f"{does}. As a pytree, {quoted(parameter)} would be a copy in the traced function, and what it changes there "
+        "would be lost without an error. Jit a function that gets the values of these attributes and returns the new "
+        f"ones{shown}."
+    )
+
+
 def _write_pytree(type: str, jax: str) -> str:
     return (
         f"if {quoted(type)} is a dataclass of arrays, make it a pytree: @{jax}.tree_util.register_dataclass above it."
@@ -221,12 +240,22 @@ VALUE_NOTES: dict[str, Callable[..., str]] = {
         "as integers, and convert arrays of objects with .astype()."
     ),
     "write_self": lambda type: (
-        f"Make {quoted(type)} a pytree, for example with jax.tree_util.register_dataclass, or jit a function that "
-        "gets its arrays as arguments. A static self would be compiled once per object, and would not see later "
-        "changes."
+        f"Make {quoted(type)} a pytree: {_made_pytree(type)}. Or jit a function that gets its arrays as arguments. A "
+        "static self would be compiled once per object, and would not see later changes."
+    ),
+    "write_attributes": _write_attributes,
+    "error_no_dataclass": lambda type: (
+        f"{quoted(type)} is no dataclass, so jax.tree_util.register_dataclass does not know which of its attributes "
+        "hold arrays."
+    ),
+    "write_dataclass": lambda type, jax: (
+        f"Put @dataclass below it, and declare the attributes of {quoted(type)} as fields, so that it gets them as "
+        f"arguments. A class with an __init__ of its own becomes a pytree with "
+        f"@{jax}.tree_util.register_pytree_node_class and the methods tree_flatten and tree_unflatten. What a traced "
+        "method assigns to attributes of self is lost in both cases: return it."
     ),
     "write_static_or_pytree": lambda type, option: (
-        f"If {quoted(type)} holds arrays, make it a pytree, for example with jax.tree_util.register_dataclass. If it "
+        f"If {quoted(type)} holds arrays, make it a pytree: {_made_pytree(type)}. If it "
         f"holds settings and is hashable, declare it static{option and f': {printable(option)}'}."
     ),
     "write_static_argument": lambda option, anew: (

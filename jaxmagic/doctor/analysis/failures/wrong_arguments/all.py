@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ....record.failure import Failure
 from ....record.failure_kind import Kind
-from . import meshes, modules, scopes, shardings, wrong_calls, xla
+from . import classes, meshes, modules, scopes, shardings, wrong_calls, xla
 from .explained import Explained, Rule
 from .libraries import layers, optimizers
 from .names import attributes, missing, positional, renamed
@@ -49,6 +49,7 @@ _RULES: tuple[Rule, ...] = (
     *at_elements.RULES,
     *formats.RULES,
     *non_arrays.RULES,
+    *classes.RULES,
     *non_numbers.RULES,
     *texts.RULES,
     *control_flow.RULES,

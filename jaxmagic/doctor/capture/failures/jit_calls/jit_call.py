@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import FrameType, MethodType
+from types import FrameType, FunctionType, MethodType
 from typing import Any
 
-from .....runtime.around import is_a, is_exactly, member, of_type
+from .....runtime.around import attributes, is_a, is_exactly, member, of_type
 from .....runtime.private_api import static_arguments
 from .....runtime.tracing import is_array, is_tracer
 from ....record.failing_code import JitCall, Passed
@@ -17,7 +17,9 @@ from ..entries import Entry
 from ..libraries.jitted import Behind, behind
 from ..statement import Place
 from .call_values import CallValues
+from .changed_attributes import changed_attributes
 from .left_traced import left_traced
+from .returned_attributes import with_attributes_returned
 from .static_options import definition_of, static_options
 from .unhashable import HASHABLE, hashable, unhashable_parts
 from .unjitted import meets_jit_again, unjitted_call
@@ -77,6 +79,10 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
     runs = values.hold() and not found.library and not created and not meets_jit_again(function, home, innermost)
     unjitted = unjitted_call(called, function, home, frame, method, place, arguments, static) if runs else None
     parts = [(ast.unparse(each), values.value_of(each)) for each in _parts(node, method)]
+    owners = {name: values.value_of(each) for name, each in passed}
+    if method:
+        owners = {parameters[0]: MISSING if created else values.value_of(_parts(node, method)[0]), **owners}
+    changed = _changed(function, owners, place) if traced is None else {}
     return JitCall(
         function=called,
         frame=entry.where,
@@ -87,7 +93,32 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
         unfit=_unfit(home),
         options=static_options(node.func, home, place),
         left=() if traced is None else left_traced(function, parts),
+        changed=tuple(f"{name}.{each}" for name, found in changed.items() for each in found),
+        returning=_returning(home, changed, owners, place) if method and set(changed) == {parameters[0]} else None,
     )
+
+
+def _changed(function: FunctionType, owners: Mapping[str, Any], place: Place) -> dict[str, tuple[str, ...]]:
+    """Return the attributes of its arguments that a function changes, by parameter."""
+
+    def home_of(called: FunctionType) -> ast.FunctionDef | None:
+        return definition_of(called, place)
+
+    found = {name: changed_attributes(function, name, owner, home_of) for name, owner in owners.items()}
+    return {name: each for name, each in found.items() if each}
+
+
+def _returning(
+    home: ast.FunctionDef | None, changed: Mapping[str, tuple[str, ...]], owners: Mapping[str, Any], place: Place
+) -> str | None:
+    """Return a jitted method as a function that returns the attributes that it changes, and its call."""
+    (name, names), call, statement = *changed.items(), place.node, place.statement
+    values = attributes(owners[name])
+    if home is None or _decorator(home) is None or values is None:
+        return None
+    if not isinstance(call, ast.Call) or not isinstance(statement, ast.stmt):
+        return None
+    return with_attributes_returned(home, names, values, call, statement)
 
 
 def _of_created(node: ast.expr, frame: FrameType) -> Any:

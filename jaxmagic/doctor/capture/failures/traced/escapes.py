@@ -12,7 +12,7 @@ from ....record.failing_code import Escape, Traced
 from ..statement import definition
 
 #: Methods of Python's containers that store a value.
-_STORING = "append", "add", "extend", "insert", "update", "setdefault", "appendleft", "put"
+STORING = "append", "add", "extend", "insert", "update", "setdefault", "appendleft", "put"
 
 #: Decorators that store what a function returns.
 _CACHES = "cache", "lru_cache", "cached_property"
@@ -85,7 +85,7 @@ def stored_into(node: ast.AST) -> list[ast.expr]:
         targets = node.targets
     elif isinstance(node, ast.AugAssign | ast.AnnAssign):
         targets = [node.target]
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STORING:
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in STORING:
         return [node.func.value]
     else:
         return []

@@ -12,6 +12,7 @@ from .....record.failure import Failure
 from ...expression import Expression, call, expression_of, spelled, with_imports, with_operand
 from ...known_values.static_argument import static_argument, static_decorator, write_static
 from ...known_values.static_options import options_for
+from ..classes import receiver, write_attributes
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
 from .carried import explain_carried
@@ -47,7 +48,7 @@ def explain_not_array(failure: Failure) -> Explained:
     if passed is not None:
         text = passed.text + inside if passed.text.isidentifier() or not inside else ""
     elif name == "self":
-        text = _receiver(failing) if not inside else ""
+        text = receiver(failing) if not inside else ""
     found = note(
         "doctor.error_not_array",
         argument=shortened(text),
@@ -66,6 +67,9 @@ def explain_not_array(failure: Failure) -> Explained:
         return Explained(found, note("doctor.write_object", argument=name, type=kind))
     if inside:
         return Explained(found, note("doctor.write_taken_out", path=path, argument=name))
+    changed = [] if call is None else [each for each in call.changed if each.partition(".")[0] == name]
+    if changed:
+        return Explained(found, write_attributes(failure, name, changed), None if call is None else call.returning)
     if name == "self":
         return Explained(found, note("doctor.write_self", type=kind))
     if kind not in _PLAIN and not _is_dtype(kind):
@@ -73,12 +77,6 @@ def explain_not_array(failure: Failure) -> Explained:
         return Explained(found, note("doctor.write_static_or_pytree", type=kind, option=option))
     remedy = note("doctor.write_static_argument", option=options_for(failure, (name,)), anew=kind == "function")
     return Explained(found, remedy, static_decorator(failure, name))
-
-
-def _receiver(failing: Expression | None) -> str:
-    """Return the object whose method is called."""
-    function = failing.node.func if failing is not None and isinstance(failing.node, ast.Call) else None
-    return ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
 
 
 def _is_own(kind: str) -> bool:
