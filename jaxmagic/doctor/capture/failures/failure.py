@@ -29,7 +29,7 @@ from .jit_calls.jit_call import jit_call
 from .libraries.batches import module_in
 from .libraries.jax_functions import is_jitted_itself, selector_of_jax
 from .libraries.selectors import selector_of
-from .lookups import elements_of, is_dictionary, keys_of, lookup_of
+from .lookups import elements_of, in_comprehension, is_dictionary, keys_of, lookup_of
 from .memory.out_of_memory import Limits, look_at_memory
 from .modules import lacking_in, module_names
 from .operands import (
@@ -154,7 +154,7 @@ def _first_of_jax(entries: Sequence[Entry]) -> FrameType | None:
 
 def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failure:
     """Add the operands of the failing expression, and the module of a library that it calls or passes."""
-    place, frame = last.place, last.frame
+    place, frame = _place(facts, last), last.frame
     library = library_in(calls)
     inner, innermost = None if library is None else library.frame, calls[-1].frame if calls else None
     facts = replace(facts, module=module_in(facts, place, frame, inner, innermost))
@@ -184,7 +184,7 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
 
 def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry]) -> Failure:
     """Add what the code and the variables of the failing line tell."""
-    last, place = users[-1], users[-1].place
+    last, place = users[-1], _place(facts, users[-1])
     code, library = _home(users).frame.f_code, library_in(beyond(entries, last))
     if facts.kind == "number" and is_percent(place.node, last.frame):
         facts = replace(facts, kind="format")
@@ -267,6 +267,11 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         read_by=read_by(place, code) if facts.kind in FIRST_TRIES else (),
         body=body_of(place, code) if facts.kind in FIRST_TRIES else (),
     )
+
+
+def _place(facts: Failure, last: Entry) -> Place:
+    """Return the place at which the user's code failed."""
+    return in_comprehension(last.place, facts.kind, dict(facts.said).get("function", ""))
 
 
 def _home(users: Sequence[Entry]) -> Entry:

@@ -21,7 +21,8 @@ def elements_of(node: ast.AST | None, frame: FrameType) -> str:
     """Return what the elements of an indexed list, tuple or dictionary are; empty if that is unknown.
 
     That is ``"array"`` if they make one array, ``"text"``, ``"functions"``, ``"shapes"`` for arrays of different
-    shapes, or ``"objects"`` for others.
+    shapes, ``"lists"`` for lists or tuples, ``"ragged"`` if these are empty or have different lengths, or
+    ``"objects"`` for others.
     """
     table = _indexed(node)
     if table is None:
@@ -40,7 +41,32 @@ def elements_of(node: ast.AST | None, frame: FrameType) -> str:
         return "shapes" if len({tuple(getattr(each, "shape", ())) for each in items}) > 1 else "array"
     if all(callable(each) for each in items):
         return "functions"
-    return "" if all(is_exactly(each, list, tuple) for each in items) else "objects"
+    if all(is_exactly(each, list, tuple) for each in items):
+        return "lists" if len(items[0]) and len({len(each) for each in items}) == 1 else "ragged"
+    return "objects"
+
+
+def in_comprehension(place: Place, kind: str, operator: str) -> Place:
+    """Return the place of the only lookup, or of the only ``+``, in a comprehension that failed.
+
+    From Python 3.12 on, a comprehension is a part of its function, and its errors have the position of all of it.
+
+    Args:
+        place: the place of the error.
+        kind: the kind of the error: ``"index"`` if a lookup failed, ``"listed"`` if ``+`` may have.
+        operator: the operator that failed.
+    """
+    if place.operation != "RERAISE" or not isinstance(place.node, ast.ListComp | ast.SetComp | ast.DictComp):
+        return place
+    nodes = [*ast.walk(place.node)]
+    if kind == "index":
+        lookups = [each for each in nodes if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Load)]
+        found: list[ast.AST] = [each for each in lookups if not isinstance(each.slice, ast.Constant | ast.Slice)]
+        found += [each for each in nodes if isinstance(each, ast.Call)]  # which may need an index, too
+    else:
+        added = [each for each in nodes if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Add)]
+        found = [*added] if kind == "listed" and operator == "+" else []
+    return place._replace(node=found[0]) if len(found) == 1 and not isinstance(found[0], ast.Call) else place
 
 
 def lookup_of(place: Place) -> ast.AST | None:

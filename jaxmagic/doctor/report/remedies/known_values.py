@@ -82,6 +82,28 @@ def _write_element(elements: str, items: str, index: str, jnp: str, lax: str) ->
     return f"The elements of {items} cannot become one array. Use {switch}"
 
 
+def _write_joined_lists(items: str, index: str, jnp: str, joined: bool, code: str, function: str) -> str:
+    """Word the advice for an item of a list of lists."""
+    items = printable(items)
+    going = f" To go on now, call {quoted(function)} without jit." if function else ""
+    if not joined:
+        return (
+            f"The items of {items} are lists of different lengths, or empty, so they make no array. Pad them to one "
+            f"length, so that {jnp}.array({items}) has a row for each, and mask the padding.{going}"
+        )
+    start = f"{items} begins as an array, too: {jnp}.zeros((number, 0), int) for empty lists that get integers."
+    how = (
+        f"Keep one array with a row for each list: {printable(code)}. {start}"
+        if code
+        else f"Keep one array of a fixed size, with a row for each list, and set its elements with "
+        f"{items}.at[row, column].set(value), or join arrays with {jnp}.concatenate()."
+    )
+    item = f"{items}[{printable(index)}]"
+    return (
+        f"{item} is a list, and + joins lists. Arrays in their place would be added, without an error. {how}{going}"
+    )
+
+
 def _write_dynamic_slice(
     array: str, size: str, code: str, static: str = "", function: str = "", option: str = ""
 ) -> str:
@@ -191,6 +213,7 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         f"jax.lax.switch({printable(index)}, functions, x)."
     ),
     "write_element": _write_element,
+    "write_joined_lists": _write_joined_lists,
     "write_switch": lambda items, index, lax, given="": (
         f"Functions are chosen with {lax}.switch({printable(index)}, {printable(items)}"
         f"{', ' if given else ''}{printable(given)}). An index that is out of range is then clamped, not an error."

@@ -51,6 +51,16 @@ def _write_attribute(replacement: str, other: str = "", left: str = "") -> str:
     return f"Write {quoted(replacement)}.{_OTHERS.get(other, '')}{arguments}"
 
 
+def _write_listed(jnp: str, alike: bool, joined: str = "") -> str:
+    made = f"ake it an array: {jnp}.array(…)"
+    adds = (
+        f", which is then added element by element; {jnp}.concatenate([{printable(joined)}]) joins" if joined else ""
+    )
+    if alike:
+        return f"M{made}{adds}."
+    return f"If all its items have one shape, m{made}{adds}. Otherwise, pass one of them."
+
+
 ARRAY_NOTES: dict[str, Callable[..., str]] = {
     "error_several_keys": lambda function, shape: (
         f"{quoted(function)} takes one key, but gets an array of keys of shape {quoted(shape)}."
@@ -163,10 +173,16 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(argument) or 'A value'} is {'None' if type == 'NoneType' else f'a {quoted(type)}'}, but "
         f"{quoted(function)} of JAX takes arrays and numbers."
     ),
-    "write_listed": lambda jnp, alike: (
-        f"Make it an array: {jnp}.array(…)."
-        if alike
-        else f"If all its items have one shape, make it an array: {jnp}.array(…). Otherwise, pass one of them."
+    "write_listed": _write_listed,
+    "write_joined_arrays": lambda arrays, jnp, traced: (
+        f"To join them, write {jnp}.concatenate([{printable(arrays)}]): + of arrays adds their elements."
+        + (
+            " An array that grows in each step of a loop has another shape in each, so under jit one of a fixed size "
+            "is better, set with .at[step].set(value). Without jit, an integer array can be the index of a Python "
+            "list, and + joins its items if these are lists."
+            if traced
+            else ""
+        )
     ),
     "write_repeated": lambda number, type, traced: (
         f"To repeat the {quoted(type)}, the number has to be a Python int"

@@ -9,6 +9,7 @@ from .....records.note import Note, note
 from ....record.failure import Failure
 from ..expression import Expression, call, operands_in, spelled, statements, with_imports
 from ..wrong_arguments.values.python_values import of_table
+from .joined_lists import is_joined, joined_lists
 from .static_argument import StaticArgument, write_static
 
 
@@ -88,6 +89,8 @@ def choice(failure: Failure, failing: Expression | None, jnp: str) -> Note:
         return note("doctor.write_switch", items=items, index=index, given=given, lax=spelled(failure, "jax.lax"))
     if elements == "functions":
         return note("doctor.write_switch", items=items, index=index, given="x", lax=spelled(failure, "jax.lax"))
+    if elements == "ragged" or is_joined(failing, lists=elements in ("lists", "ragged")):
+        return joined_lists(failure, failing, jnp)
     return note("doctor.write_index", jnp=jnp, items=items, index=index)
 
 

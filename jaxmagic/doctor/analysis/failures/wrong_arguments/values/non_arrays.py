@@ -10,6 +10,7 @@ from ......records.note import note
 from .....record.failing_code import Operand
 from .....record.failure import Failure
 from ...expression import Expression, call, expression_of, spelled, with_imports, with_operand
+from ...known_values.joined_lists import joined_arrays
 from ...known_values.static_argument import static_argument, static_decorator, write_static
 from ...known_values.static_options import options_for
 from ..classes import receiver, write_attributes
@@ -167,8 +168,13 @@ def explain_listed(failure: Failure) -> Explained:
         )
     if failing is not None and kind == "tuple" and (failing.called or "").rpartition(".")[2] == "apply_updates":
         return Explained(found, note("doctor.write_updates"))
+    joined, meant = joined_arrays(failure, failing, jnp) if function == "+" else ("", False)
+    if meant:
+        return Explained(
+            found, note("doctor.write_joined_arrays", arrays=joined, jnp=jnp, traced=bool(failure.values))
+        )
     code = None if operand is None or failing is None else _as_array(failure, failing, operand, place)
-    return Explained(found, note("doctor.write_listed", jnp=jnp, alike=code is not None), code)
+    return Explained(found, note("doctor.write_listed", jnp=jnp, alike=code is not None, joined=joined), code)
 
 
 def _in_sequence(failure: Failure, kind: str, called: str, number: int) -> Explained:
