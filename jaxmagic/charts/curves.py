@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -9,6 +10,9 @@ from .scale import Scale
 
 #: Values along an axis; ``None`` is a gap.
 Values = tuple[float | None, ...]
+
+#: What a hollow point means, which says so below its chart.
+INTERVAL_UNKNOWN = "○ interval unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +23,7 @@ class Series:
         name: its name in the legend.
         x: the x values of its points.
         y: the y values of its points.
-        low: the lower ends of their intervals.
+        low: the lower ends of their intervals; ``None`` where it is unknown, or for all if no y has an interval.
         high: the upper ends.
         hue: the number of its colour; related curves share one.
         step: whether it is a step function, constant up to the next point.
@@ -73,6 +77,18 @@ class Series:
         """
         return _runs(range(len(self.x)), self.x, self.y)
 
+    def unknown_of(self, run: range) -> tuple[range, ...]:
+        """The ranges of points without an interval, of a range without a gap, if others may have one.
+
+        >>> series = Series(name="f", x=(1, 2, 3), y=(5, 6, 7), low=(4, 5, None), high=(6, 7, None))
+        >>> series.unknown_of(range(3)), Series(name="g", x=(1,), y=(5,)).unknown_of(range(1))
+        ((range(2, 3),), ())
+        """
+        if self.low is None or self.high is None:
+            return ()
+        known = {at for band in self.bands_of(run) for at in band}
+        return _ranges(run, lambda at: at not in known)
+
     def bands_of(self, run: range) -> tuple[range, ...]:
         """The ranges of points with an interval, of a range without a gap.
 
@@ -85,8 +101,12 @@ class Series:
 
 def _runs(places: range, *values: Values) -> tuple[range, ...]:
     """Return the ranges of places at which all values are known."""
-    groups = groupby(places, lambda at: all(each[at] is not None for each in values))
-    runs = [list(points) for present, points in groups if present]
+    return _ranges(places, lambda at: all(each[at] is not None for each in values))
+
+
+def _ranges(places: range, holds: Callable[[int], bool]) -> tuple[range, ...]:
+    """Return the ranges of places at which something holds."""
+    runs = [list(points) for held, points in groupby(places, holds) if held]
     return tuple(range(run[0], run[-1] + 1) for run in runs)
 
 
@@ -149,3 +169,9 @@ class Curves:
     bands_name: str = ""
     note: str = ""
     tall: bool = False
+
+    @property
+    def caption(self) -> str:
+        """What its hollow points mean, if it has any, and what the chart leaves out."""
+        hollow = any(each.unknown_of(run) for each in self.series for run in each.runs)
+        return "; ".join(filter(None, (INTERVAL_UNKNOWN if hollow else "", self.note)))

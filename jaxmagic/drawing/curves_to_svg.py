@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..charts.curves import Band, Curves, Mark, Series
+from ..charts.curves import Band, Curves, Mark, Series, Values
 from ..records.names import shortened, truncated
 from .axis import title
 from .colours import GREY, hue
 from .labels import Room, Wanted, label_places
 from .plot import MOST_IN_TITLE, WIDTH, Entry, Plot, below, formatted, legend, legend_rows
-from .svg import FAINT, Drawing, width_of
+from .svg import FAINT, Drawing, Kind, width_of
 
 #: The height of the plot in pixels, and of one whose slopes matter, which ``live.js`` draws higher on a wide page.
 _RISE, _TALL = 130, 220
+
+#: The width of the interval of a point beside which none is known.
+_LONE = 6
 
 #: How much higher than the legend's lines the labels of marks are, so that none is in the line of the highest tick.
 _ABOVE_TICK = 6
@@ -32,7 +35,7 @@ def draw_curves(chart: Curves) -> Drawing:
     top = 16 * rows + 4 + (13 * len(chart.marks) + _ABOVE_TICK if chart.marks else 0)
     bottom = top + (_TALL if chart.tall else _RISE)
     left = 44 if chart.y.quantity == "share" else 56
-    plot = Plot(bottom + below(chart.note), chart.title, (chart.x, left, WIDTH - 16), (chart.y, bottom, top))
+    plot = Plot(bottom + below(chart.caption), chart.title, (chart.x, left, WIDTH - 16), (chart.y, bottom, top))
     if chart.tall:
         plot.drawing.data["tall"] = 1
     for band in chart.bands:
@@ -45,7 +48,7 @@ def draw_curves(chart: Curves) -> Drawing:
     _labels(plot, chart.series)
     if len(entries) > 1:
         legend(plot.drawing, entries, legend_left)
-    plot.note(bottom, chart.note)
+    plot.note(bottom, chart.caption)
     return plot.drawing
 
 
@@ -54,25 +57,42 @@ def draw_curve(plot: Plot, number: int, series: Series) -> None:
     colour = hue(series.hue)
     with plot.drawing.group({"s": number}):
         for run in series.runs:
-            xs, ys = _part(series.x, run), _part(series.y, run)
-            data: dict[str, object] = {"curve": series.name}
-            if series.low is not None and series.high is not None:
-                low, high = _part(series.low, run, ys), _part(series.high, run, ys)
-                for known in series.bands_of(run):
-                    across, down, up = (_part(each, known) for each in (series.x, series.low, series.high))
-                    plot.path([*across, *reversed(across)], [*down, *reversed(up)], colour="none", fill=f"{colour}44")
-                data |= {"low": plot.numbers("y", low), "high": plot.numbers("y", high)}
-            plot.path(
-                xs,
-                ys,
-                colour=colour,
-                kind="step" if series.step else "line",
-                width=1.2 if series.muted else 1.8,
-                dashed=series.dashed,
-                data=data,
-            )
-            if series.points or len(run) == 1:
-                plot.path(xs, ys, colour=colour, kind="dots", width=3 if series.muted else 6)
+            for known in series.bands_of(run):
+                across, down, up = (_part(each, known) for each in (series.x, series.low or (), series.high or ()))
+                if len(known) == 1:
+                    plot.path([*across, *across], [*down, *up], colour=f"{colour}44", width=_LONE)
+                    continue
+                plot.path([*across, *reversed(across)], [*down, *reversed(up)], colour="none", fill=f"{colour}44")
+            for known in series.bands_of(run) if series.low else (run,):
+                _line(plot, series, known, dashed=series.dashed)
+                if series.points or len(run) == 1:
+                    _points(plot, series, known, "dots")
+            for part in series.unknown_of(run):
+                _line(plot, series, range(max(part[0] - 1, run[0]), min(part[-1] + 1, run[-1]) + 1), dashed=True)
+                _points(plot, series, part, "rings")
+
+
+def _line(plot: Plot, series: Series, run: range, dashed: bool) -> None:
+    """Draw the line through points, with what a script tells at each of them."""
+    data: dict[str, object] = {"curve": series.name}
+    if series.low is not None and series.high is not None:
+        ends = {"low": series.low, "high": series.high}
+        data |= {end: plot.numbers("y", values[run.start : run.stop]) for end, values in ends.items()}
+    plot.path(
+        _part(series.x, run),
+        _part(series.y, run),
+        colour=hue(series.hue),
+        kind="step" if series.step else "line",
+        width=1.2 if series.muted else 1.8,
+        dashed=dashed,
+        data=data,
+    )
+
+
+def _points(plot: Plot, series: Series, run: range, kind: Kind) -> None:
+    """Mark points: by dots, or by rings where the interval is unknown."""
+    width = 1.4 if kind == "rings" else 3 if series.muted else 6
+    plot.path(_part(series.x, run), _part(series.y, run), colour=hue(series.hue), kind=kind, width=width)
 
 
 def _labels(plot: Plot, series: Sequence[Series]) -> None:
@@ -129,7 +149,6 @@ def draw_mark(plot: Plot, mark: Mark, height: float) -> None:
     plot.words(mark.at, height, text)
 
 
-def _part(values: tuple[float | None, ...], run: range, instead: list[float] | None = None) -> list[float]:
-    """Return the values of a run; a missing value is replaced by the one in `instead`."""
-    part = [values[index] for index in run]
-    return [value if value is not None else (instead[at] if instead else 0.0) for at, value in enumerate(part)]
+def _part(values: Values, run: range) -> list[float]:
+    """Return the values of a range without a gap."""
+    return [value for value in values[run.start : run.stop] if value is not None]

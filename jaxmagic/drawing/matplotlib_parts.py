@@ -29,27 +29,41 @@ from .plot import formatted
 _POINTS = 9
 LETTERS = 90
 
+#: What fills a hollow point, so that no line shows through it.
+_PAPER = "white"
+
 #: The same number if all are as wide as a "w".
 _WIDE_LETTERS = 64
 
 
 def draw_curve(axes: Axes, series: Series, name: str) -> Line2D:
-    """Draw a line with its points and its interval; gaps are ``nan``."""
-    colour, ys = hue(series.hue), _floats(series.y)
-    (line,) = axes.plot(
-        _floats(series.x),
-        ys,
-        color=colour,
-        linewidth=1 if series.muted else 1.5,
-        linestyle="--" if series.dashed else "-",
-        drawstyle="steps-post" if series.step else "default",
-        marker="o" if series.points or any(len(run) == 1 for run in series.runs) else "",
-        markersize=3.5,
-        label=name,
-    )
+    """Draw a line with its points and its interval, dashed and hollow where that is unknown; gaps are ``nan``."""
+    colour, xs, ys = hue(series.hue), np.array(_floats(series.x)), np.array(_floats(series.y))
+    unknown = [part for run in series.runs for part in series.unknown_of(run)]
+    hollow = [at for part in unknown for at in part]
+    known = ys.copy()
+    known[hollow] = np.nan
+    shown: dict[str, Any] = {
+        "color": colour,
+        "linewidth": 1 if series.muted else 1.5,
+        "drawstyle": "steps-post" if series.step else "default",
+        "markersize": 3.5,
+    }
+    style = "--" if series.dashed else "-"
+    marker = "o" if series.points or any(len(run) == 1 for run in series.runs) else ""
+    (line,) = axes.plot(xs, known, linestyle=style, marker=marker, label=name, **shown)
+    for part in unknown:
+        around = slice(max(part.start - 1, 0), part.stop + 1)
+        axes.plot(xs[around], ys[around], linestyle="--", **shown)
+        (rings,) = axes.plot(xs[part], ys[part], linestyle="", marker="o", markerfacecolor=_PAPER, **shown)
+        rings.set_zorder(line.get_zorder() + 0.1)
     if series.low is not None and series.high is not None:
         low, high = _floats(series.low), _floats(series.high)
-        axes.fill_between(_floats(series.x), low, high, color=colour, alpha=0.25, linewidth=0)
+        axes.fill_between(xs, low, high, color=colour, alpha=0.25, linewidth=0)
+        lone = [band[0] for run in series.runs for band in series.bands_of(run) if len(band) == 1]
+        if lone:
+            down, up = ([values[at] for at in lone] for values in (low, high))
+            axes.vlines(xs[lone], down, up, color=colour, alpha=0.25, linewidth=5)
     return line
 
 
@@ -154,6 +168,10 @@ def make_clear(drawn: Figure) -> None:
         assert isinstance(text, Text)
         if text.get_color() != INK:  # on a coloured area
             text.set_color(GREY)
+    for line in drawn.findobj(Line2D):
+        assert isinstance(line, Line2D)
+        if line.get_markerfacecolor() == _PAPER:
+            line.set_markerfacecolor("none")
     for axes in drawn.axes:
         axes.tick_params(color=GREY, labelcolor=GREY)
         for spine in axes.spines.values():

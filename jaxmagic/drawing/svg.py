@@ -23,8 +23,8 @@ FAINT = f"{GREY}55"
 #: The size of all text, in pixels.
 FONT_SIZE = 11
 
-#: How points are joined: by lines, by steps that change at the next point, or not at all.
-Kind = Literal["line", "step", "dots"]
+#: How points are joined: by lines, by steps that change at the next point, or not at all, as dots or hollow rings.
+Kind = Literal["line", "step", "dots", "rings"]
 
 Data = Mapping[str, object]
 
@@ -144,6 +144,8 @@ def _trail(points: Sequence[tuple[float, float]], kind: Kind) -> str:
     places = [(f"{x:.1f}".removesuffix(".0"), f"{y:.1f}".removesuffix(".0")) for x, y in points]
     if kind == "dots":
         return "".join(f"M{x} {y}h0" for x, y in places)
+    if kind == "rings":
+        return "".join(f"M{x} {y}m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0" for x, y in places)
     if kind == "step":
         (x, y), *others = places
         return f"M{x} {y}" + "".join(f"H{x}V{y}" for x, y in others)

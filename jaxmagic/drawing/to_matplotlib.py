@@ -171,8 +171,8 @@ def _curves(chart: Curves, axes: Axes) -> list[Line2D | Patch]:
         axes.axvspan(band.low, band.high, color=GREY, alpha=0.3, linewidth=0.5)
     if chart.bands:
         handles.append(Patch(color=GREY, alpha=0.3, label=label(chart.bands_name)))
-    if chart.note:
-        axes.set_xlabel(f"{axes.get_xlabel()}\n{wrapped(chart.note)}")
+    if chart.caption:
+        axes.set_xlabel(f"{axes.get_xlabel()}\n{wrapped(chart.caption)}")
     return handles
 
 

@@ -272,5 +272,17 @@ def test_a_figure_names_the_kinds_that_it_shows_and_gives_no_hints() -> None:
 def test_a_band_ends_where_no_interval_is_known() -> None:
     series = Series(name="f", x=(1, 2, 3), y=(5, 6, 7), low=(4, 5, None), high=(6, 7, None), points=True)
     chart = Curves(title="t", x=TIME, y=TIME, series=(series,))
-    (band,) = figure(chart).axes[0].collections
+    made = figure(chart)
+    (band,) = made.axes[0].collections
     assert {x for path in band.get_paths() for x, _ in path.vertices} == {1, 2}
+    line, dashed, rings = made.axes[0].lines
+    assert list(line.get_ydata())[:2] == [5, 6]
+    assert (line.get_linestyle(), list(dashed.get_xdata()), dashed.get_linestyle()) == ("-", [2, 3], "--")
+    assert (list(rings.get_xdata()), rings.get_markerfacecolor()) == ([3], "white")
+    assert "○ interval unknown" in made.axes[0].get_xlabel()
+
+
+def test_a_single_point_with_an_interval_shows_it() -> None:
+    series = Series(name="f", x=(1, 2, 3), y=(5, 6, 7), low=(None, 5, None), high=(None, 7, None), points=True)
+    _, lone = figure(Curves(title="t", x=TIME, y=TIME, series=(series,))).axes[0].collections
+    assert [[tuple(each) for each in path.vertices] for path in lone.get_paths()] == [[(2, 5), (2, 7)]]

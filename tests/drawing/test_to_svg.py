@@ -137,7 +137,7 @@ def test_every_place_is_where_the_value_beside_it_is(request: Any, name: str) ->
     found = paths(drawing, "x")
     assert found
     for path in found:
-        places = numbers(path.attrib["d"].replace("h0", ""))
+        places = numbers(re.sub("h0|m-3[^M]*", "", path.attrib["d"]))
         for key, pixels in (("x", places[0::2]), ("y", places[1::2])):
             if f"data-{key}" not in path.attrib:
                 continue
@@ -161,10 +161,13 @@ def test_gaps_part_a_curve_and_its_interval() -> None:
     curves = [(each.get("data-curve"), each.get("data-x"), each.get("data-low")) for each in paths(drawing, "curve")]
     assert curves == [
         ("run", "10", "9e-06"),
-        ("run", "1000", "0.001"),  # without an interval, as wide as its point
+        ("run", "1000", "-"),  # its interval is unknown
         ("compile", "10 100 1000", None),
     ]
-    assert [each.get("data-x") for each in paths(drawing, "kind")] == ["10", "1000"]
+    assert [(each.get("data-kind"), each.get("data-x")) for each in paths(drawing, "kind")] == [
+        ("dots", "10"),
+        ("rings", "1000"),
+    ]
     assert 'stroke-dasharray="5 3"' in drawing.to_svg()
 
 
@@ -318,8 +321,9 @@ def test_a_note_stands_below_the_label_of_its_axis_where_it_covers_nothing(chart
         found[2]: float(found[1]) for found in re.finditer(r'<text[^>]* y="([\d.]+)"[^>]*>([^<]*)<', drawing.to_svg())
     }
     (label,) = [heights[each] for each in heights if each.startswith(chart.x.label)]
-    assert label + 11 <= heights["a note"] <= drawing.height - 3
-    assert max(heights.values()) == heights["a note"]
+    (note,) = [heights[each] for each in heights if each.endswith("a note")]
+    assert label + 11 <= note <= drawing.height - 3
+    assert max(heights.values()) == note
 
 
 def test_a_deep_flame_graph_of_many_calls_stays_small() -> None:
@@ -421,5 +425,24 @@ def test_a_band_ends_where_no_interval_is_known() -> None:
     drawing = draw(sweep(series=(series,)))
     (band,) = [each for each in parsed(drawing).iter(f"{SVG}path") if each.get("fill", "").endswith("44")]
     across = numbers(band.get("d", ""))[::2]
-    (line,) = paths(drawing, "curve")
-    assert sorted(set(across)) == numbers(line.get("d", ""))[::2][:2]
+    line, dashed = paths(drawing, "curve")
+    assert sorted(set(across)) == numbers(line.get("d", ""))[::2]
+    assert line.get("stroke-dasharray") is None
+    assert dashed.get("stroke-dasharray")
+    assert (dashed.get("data-x"), dashed.get("data-low")) == ("100 1000", "9e-05 -")
+
+
+def test_a_point_whose_interval_is_unknown_is_hollow_and_the_caption_says_so() -> None:
+    known = Series(name="f", x=(10.0, 100.0), y=(1e4, 1e5), low=(9e3, 9e4), high=(2e4, 2e5), points=True)
+    without = Series(name="g", x=(10.0, 100.0), y=(1e4, 1e5), points=True)
+    unknown = replace(known, low=(None, 9e4), high=(None, 2e5))
+    assert not any("interval unknown" in each for each in words(draw(sweep(series=(known, without)))))
+    drawing = draw(sweep(series=(unknown, without), note="1 part not drawn"))
+    assert [each.get("data-x") for each in paths(drawing, "kind") if each.get("data-kind") == "rings"] == ["10"]
+    assert "○ interval unknown; 1 part not drawn" in words(drawing)
+
+
+def test_a_single_point_with_an_interval_shows_it() -> None:
+    lone = Series(name="f", x=(10.0, 100.0), y=(1e4, 1e5), low=(None, 9e4), high=(None, 2e5), points=True)
+    drawn = [each.get("data-y") for each in paths(draw(sweep(series=(lone,))), "y")]
+    assert "9e-05 0.0002" in drawn

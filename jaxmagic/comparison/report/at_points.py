@@ -21,7 +21,7 @@ def place(sweep: Sweep, point: Point) -> str:
     return ", ".join(f"{name}={label}" for name, label in sweep.values(point).items())
 
 
-def _at(sweep: Sweep, points: Iterable[Point], how: str = "") -> str:
+def at_points(sweep: Sweep, points: Iterable[Point], how: str = "") -> str:
     """Name the first of some points, and count the others; or say that it is all of them."""
     first, *others = {each.at: each for each in points}.values()
     if others and not how and len(others) + 1 == len(sweep.points):
@@ -37,7 +37,7 @@ def _compared(sweep: Sweep) -> list[tuple[Point, Comparison]]:
 def _ranged(sweep: Sweep, points: Sequence[Point], texts: Sequence[str]) -> list[str]:
     """Say each sentence once, with the ranges of its numbers; only count the points of the last ones of many."""
     said = list(as_ranges(texts, sweep.labels).items())
-    told = [f"{_at(sweep, [points[at] for at in places])}: {text}" for text, places in said[:_MOST]]
+    told = [f"{at_points(sweep, [points[at] for at in places])}: {text}" for text, places in said[:_MOST]]
     if rest := {points[at].at for _, places in said[_MOST:] for at in places}:
         told[-1] += f" Something else of this kind was found at {units.count(len(rest), 'more point')}."
     return told
@@ -69,7 +69,7 @@ def about_medians(sweep: Sweep) -> list[str]:
         for label, ratio in ratios_of_medians(comparison).items():
             apart.setdefault((label, ratio > 1), []).append((point, ratio))
     return [
-        f"{_at(sweep, [point for point, _ in found])}: {of_medians(label, [ratio for _, ratio in found])}"
+        f"{at_points(sweep, [point for point, _ in found])}: {of_medians(label, [ratio for _, ratio in found])}"
         for (label, _), found in apart.items()
     ]
 
@@ -94,7 +94,7 @@ def about_outputs(sweep: Sweep) -> list[str]:
         found.sort(key=lambda each: each[1].severity, reverse=True)
         (_, worst), alike = found[0], len({mismatch(label, like, check, "") for _, check in found}) == 1
         how = "" if alike else "by no more " if worst.share is None else "by no larger share "
-        at = _at(sweep, [point for point, _ in found], how)
+        at = at_points(sweep, [point for point, _ in found], how)
         sentences.append(f"{at}: {mismatch(label, like, worst, allows)}")
     for told in problems.values():
         sentences += _ranged(sweep, [point for point, _ in told], [text for _, text in told])

@@ -19,7 +19,7 @@ from ..record.scaling import time_of
 from ..record.sweep import Point, Sweep
 from ..record.verdict import agrees, counterpart
 from . import sentences as comparison_words
-from .at_points import place
+from .at_points import at_points, place
 from .rounds import budget_for_verdict_ns, lacks_rounds, rounds_needed
 
 #: An overhead below this share of the time at the last point is not reported.
@@ -220,7 +220,7 @@ def about_end(sweep: Sweep) -> list[str]:
             else f"the budget of {units.time_short(sweep.budget_ns)} was spent"
         )
         sentences.append(f"Measured {count}: {why}.")
-    sentences += _too_few_rounds(sweep)
+    sentences += [*_too_few_rounds(sweep), *_times_without_interval(sweep)]
     seen: dict[str, list[str]] = {}
     for point in sweep.points:
         for each in point.failures:
@@ -229,6 +229,21 @@ def about_end(sweep: Sweep) -> list[str]:
         at = places[0] if len(places) == 1 else f"{units.count(len(places), 'point')}, first at {places[0]}"
         sentences.append(f"Failed at {at}: {error}")
     return sentences
+
+
+def _times_without_interval(sweep: Sweep) -> list[str]:
+    """Say at which points rounds are enough for a verdict, but too few for intervals of the times."""
+    compared = [(each, each.comparison) for each in sweep.points if each.comparison is not None]
+    few = [
+        point
+        for point, each in compared
+        if not lacks_rounds(each) and any(not time_of(one.latency.calls_ns).confidence for one in each.candidates)
+    ]
+    if not few:
+        return []
+    verdicts = " The verdicts are from the ratios within rounds." if len(sweep.labels) > 1 else ""
+    least = units.count(FEWEST_FOR_INTERVAL, "round")
+    return [f"{at_points(sweep, few)}: The times have no interval: that needs {least}.{verdicts}"]
 
 
 def _too_few_rounds(sweep: Sweep) -> list[str]:

@@ -88,7 +88,7 @@ const placed = (groups, dots, curves) => {
 };
 place = () => {
   for (const each of labels) [each.x, each.y] = ['x', 'y'].map(k => at(k, +each.text.dataset[k]));
-  const dots = paths.filter(p => p.kind === 'dots').flatMap(p => p.at.map(([x, y]) => [x - 7, y - 3, x + 7, y + 3]));
+  const dots = paths.filter(p => p.kind === 'dots' || p.kind === 'rings').flatMap(p => p.at.map(([x, y]) => [x - 7, y - 3, x + 7, y + 3]));
   const lines = paths.filter(p => p.n.dataset.curve).flatMap(p => p.at.slice(1).map((end, i) => [...p.at[i], ...end]));
   const groups = grouped(), costs = made => costOf([...made.values()], lines) - 1000 * made.size;
   const others = groups.map(group => [...group].reverse());

@@ -47,7 +47,7 @@ const upgrade = root => {
       p.at = p.xs.map((x, i) => [at('x', x), p.ys.length ? at('y', p.ys[i]) : +p.still[2 * i + 1]]);
       set(p.n, {d: p.at.map((place, i) => {
         const [x, y] = place.map(v => v.toFixed(1));
-        return p.kind === 'dots' ? `M${x} ${y}h0` : !i ? `M${x} ${y}` : p.kind ? `H${x}V${y}` : `L${x} ${y}`;
+        return p.kind === 'dots' ? `M${x} ${y}h0` : p.kind === 'rings' ? `M${x} ${y}m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0` : !i ? `M${x} ${y}` : p.kind ? `H${x}V${y}` : `L${x} ${y}`;
       }).join('')});
     }
     for (const n of all('text[data-x]:not([data-y])')) {
@@ -192,9 +192,9 @@ const upgrade = root => {
     return best;
   };
   const point = ({n, xs, ys}, i) => {
-    const y = v => say('y', v), end = k => y(values(n, k)[i]), {curve, low} = n.dataset;
+    const y = v => say('y', v), end = k => values(n, k)[i], {curve, low} = n.dataset;
     return `${curve}\n${axes.x.label}: ${say('x', xs[i])}\n${axes.y.label}: ${y(ys[i])}` +
-      (low ? ` (${end('low')} to ${end('high')})` : '');
+      (low ? isNaN(end('low')) ? ' (interval unknown)' : ` (${y(end('low'))} to ${y(end('high'))})` : '');
   };
   on(svg, 'mousemove', e => {
     const [, p, i] = nearest(e), about = e.target.closest('[data-tip]');

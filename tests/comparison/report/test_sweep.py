@@ -414,17 +414,30 @@ def test_long_labels_stay_different_in_a_table_that_keeps_to_the_width(sweep: An
     assert "x" * 41 not in to_text(long)
 
 
+def of_rounds(comparison: Any, count: int) -> Any:
+    """Return a comparison that its budget ended after the first rounds."""
+
+    def first(trial: Any) -> Any:
+        return replace(trial, samples_ns=trial.samples_ns[:count])
+
+    candidates = tuple(replace(each, latency=first(each.latency)) for each in comparison.candidates)
+    return replace(comparison, candidates=candidates, again=first(comparison.again), stopped_by="budget")
+
+
+@pytest.mark.parametrize(("rounds", "said"), [(3, False), (4, True), (5, True), (6, False)])
+def test_times_without_an_interval_are_named_where_there_is_a_verdict(sweep: Any, rounds: int, said: bool) -> None:
+    first, second, *_ = [each for each in sweep.points if each.comparison]
+    points = (first, replace(second, comparison=of_rounds(second.comparison, rounds)))
+    sentence = (
+        "At n=16: The times have no interval: that needs 6 rounds. The verdicts are from the ratios within rounds."
+    )
+    assert (sentence in sweep_words.about_end(replace(sweep, points=points))) is said
+
+
 def test_too_few_rounds_name_the_budget_of_the_whole_sweep_that_brings_a_verdict(sweep: Any) -> None:
-    def short(comparison: Any) -> Any:
-        def first(trial: Any) -> Any:
-            return replace(trial, samples_ns=trial.samples_ns[:2])
-
-        candidates = tuple(replace(each, latency=first(each.latency)) for each in comparison.candidates)
-        return replace(comparison, candidates=candidates, again=first(comparison.again), stopped_by="budget")
-
     assert not any("Too few rounds" in each for each in sweep_words.about_end(sweep))
     measured = [each for each in sweep.points if each.comparison]
-    points = tuple(replace(each, comparison=short(each.comparison)) for each in measured)
+    points = tuple(replace(each, comparison=of_rounds(each.comparison, 2)) for each in measured)
     (sentence, *_) = (each for each in sweep_words.about_end(replace(sweep, points=points)) if "rounds" in each)
     count = len(points)
     begins = f"Too few rounds for a verdict at {count} of {count} points: 2 rounds, where it needs 4. Use --budget "
