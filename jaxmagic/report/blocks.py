@@ -123,9 +123,11 @@ class Table(NamedTuple):
         noun: the name of a row, in the singular.
         where: the method that lists all rows.
         narrow: a narrower version for text; may be empty.
-        numbers: whether all its columns are of quantities; otherwise each is aligned by what is in it.
+        numbers: whether all its columns are of quantities, of which none is cut; otherwise each is aligned by what is
+            in it.
         code: the heads of columns of names from code.
         continued: whether text shows columns for which it has no room below the others, instead of leaving them out.
+        keys: how many first columns tell its rows apart, and are repeated beside columns that are shown below.
     """
 
     rows: Rows
@@ -136,6 +138,7 @@ class Table(NamedTuple):
     numbers: bool = False
     code: tuple[str, ...] = ()
     continued: bool = False
+    keys: int = 1
 
 
 class SourceLine(NamedTuple):

@@ -18,6 +18,9 @@ CELL = f"{_NARROW};text-align:left"
 NUMBER = f"{_NARROW};text-align:right"
 CODE = "font-family:monospace"
 
+#: A cell of several numbers and words, which would read as one sentence with the cell beside it.
+_APART = "padding:2px 18px 2px 2px;text-align:right"
+
 #: The width of a letter of code in em, how much deeper than its line the rest of a wrapped one is indented, in
 #: letters, and how deep at most: a narrow page has no room for more.
 LETTER_OF_CODE = 0.6
@@ -77,7 +80,7 @@ def table(
     if not others:
         return ""
     columns = [shortened(column, 90) for column in zip(*others, strict=True)]
-    styles = [NUMBER if numbers or units.are_quantities(column) else CELL for column in columns]
+    styles = [_APART if numbers else NUMBER if units.are_quantities(column) else CELL for column in columns]
     top = "".join(map(head, heads, styles))
     fonts = [f";{CODE}" if each in code else "" for each in heads]
     cells = [
@@ -122,7 +125,7 @@ def code_name(name: str) -> str:
 
 
 def _cell(text: str, style: str, font: str) -> str:
-    is_short = len(text) <= (_LONG_NUMBER if style == NUMBER else LONG_CODE)
+    is_short = len(text) <= (LONG_CODE if style == CELL else _LONG_NUMBER)
     whole = ";white-space:nowrap" if is_short else ""  # keeps a number with its unit
     escaped = safe(text) if is_short else prose(text)
     if font:

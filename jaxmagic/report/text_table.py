@@ -53,10 +53,12 @@ def table(
     widest: int | None = None,
     numbers: bool = False,
     continued: bool = False,
+    keys: int = 1,
 ) -> list[str]:
     """Align rows in columns that are as wide as necessary; the first row has the heads.
 
-    Columns of quantities are aligned at their right, others at their left.
+    Columns of quantities are aligned at their right, others at their left. Where all columns are of quantities, none
+    is cut, and columns for which there is no room follow below.
 
     Args:
         rows: the cells of each row.
@@ -65,24 +67,25 @@ def table(
             which an ellipsis shows.
         widest: the maximum width of a cell, if there is one.
         numbers: whether all columns are of quantities.
-        continued: whether the last columns follow below, beside the first one, where they would be left out.
+        continued: whether the last columns follow below, beside the first ones, where they would be left out.
+        keys: how many first columns tell rows apart.
     """
     columns = list(zip(*(map(printable, row) for row in rows), strict=True))
-    if most is None or _narrowest(columns) <= most:
+    if most is None or _narrowest(columns, numbers) <= most:
         return _lines(columns, most, widest, numbers)
-    if not continued:
+    if not continued and not numbers:
         kept = _with_room(columns, most - _ELLIPSIS)
         lines = _lines(columns[:kept], most - _ELLIPSIS, widest, numbers)
         width = max(map(len, lines))
         return [f"{line.ljust(width)}  …" for line in lines]
-    lines, (first, *rest) = [], columns
+    lines, first, rest = [], columns[:keys], columns[keys:]
     counts = Counter(column[0] for column in columns)
     heads = [head for head in counts if counts[head] > 1]  # which only the column before tells apart
     while rest:
-        kept = max(_with_room([first, *rest], most) - 1, 1)
+        kept = max(_with_room([*first, *rest], most, numbers) - keys, 1)
         while 1 < kept < len(rest) and rest[kept][0] in heads:
             kept -= 1
-        lines += _lines([first, *rest[:kept]], most, widest, numbers)
+        lines += _lines([*first, *rest[:kept]], most, widest, numbers)
         rest = rest[kept:]
     return lines
 
@@ -92,21 +95,33 @@ def fits(rows: Iterable[Sequence[str]], most: int) -> bool:
     return _narrowest(list(zip(*rows, strict=True))) <= most
 
 
-def _narrowest(columns: Iterable[Sequence[str]]) -> int:
+def _narrowest(columns: Iterable[Sequence[str]], numbers: bool = False) -> int:
     """Return the width of a table whose cells are all cut as far as they may be."""
-    return sum(2 + min(max(map(len, column)), _NARROWEST) for column in columns)
+    return sum(2 + _least(column, numbers) for column in columns)
 
 
-def _with_room(columns: Sequence[Sequence[str]], most: int) -> int:
+def _least(column: Sequence[str], numbers: bool) -> int:
+    """Return the width of a column whose cells are cut as far as they may be; of numbers, only the head is cut."""
+    head, *cells = column
+    longest = max(map(len, cells), default=0)
+    return max(longest if numbers else min(longest, _NARROWEST), min(len(head), _NARROWEST))
+
+
+def _with_room(columns: Sequence[Sequence[str]], most: int, numbers: bool = False) -> int:
     """Return the number of columns, at least one, that a width has room for."""
-    return max(sum(_narrowest(columns[: number + 1]) <= most for number in range(len(columns))), 1)
+    return max(sum(_narrowest(columns[: number + 1], numbers) <= most for number in range(len(columns))), 1)
 
 
 def _lines(columns: Sequence[Sequence[str]], most: int | None, widest: int | None, numbers: bool) -> list[str]:
     """Align columns, and cut their cells to fit."""
     widths = [min(max(map(len, column)), widest or sys.maxsize) for column in columns]
-    while most is not None and sum(widths) + 2 * len(widths) > most and max(widths) > _NARROWEST:
-        widths[widths.index(max(widths))] -= 1
+    fits = most is not None and _narrowest(columns, numbers) <= most
+    least = [_least(column, numbers and fits) for column in columns]
+    while most is not None and sum(widths) + 2 * len(widths) > most:
+        wider = [at for at, width in enumerate(widths) if width > least[at]]
+        if not wider:
+            break
+        widths[max(wider, key=widths.__getitem__)] -= 1
     cut = [shortened(column, width) for column, width in zip(columns, widths, strict=True)]
     if most is not None:
         cut = [_fitted(*each) for each in zip(columns, cut, widths, strict=True)]

@@ -147,7 +147,7 @@ def _table(block: Table, style: Style) -> list[str]:
     rows = block.narrow or block.rows
     if len(rows) < 2:
         return []
-    lines = table(rows, style.width, numbers=block.numbers, continued=block.continued)
+    lines = table(rows, style.width, numbers=block.numbers, continued=block.continued, keys=block.keys)
     return [*lines, *more(block.there_are, len(rows) - 1, block.noun, style.rows_by(block.where))]
 
 

@@ -85,6 +85,24 @@ def test_columns_of_one_name_stay_behind_what_they_are_of() -> None:
 ROWS = (("name", "time", "count"), ("dot.1", "1.00 ms", "12"), ("sort", "≈340 µs", "7 in all"), ("copy", "", "1,000"))
 
 
+def test_quantities_are_not_cut_but_follow_below_with_what_tells_rows_apart() -> None:
+    cells = ("220 µs*, 1.36x to 1.46x faster", "2.95 ms, 10.6x to 12.4x slower")
+    rows = [("dtype", "n", "window", "linear"), ("f32", "256", *cells), ("f32", "512", *cells)]
+    assert len(table(rows, most=80, numbers=True, keys=2)) == 3
+    for width in (75, 50):
+        lines = table(rows, most=width, numbers=True, keys=2)
+        assert max(map(len, lines)) <= width
+        assert [line.split()[:3] for line in lines[::3]] == [["dtype", "n", "window"], ["dtype", "n", "linear"]]
+        assert [line.endswith(("faster", "slower")) for line in lines] == [False, True, True] * 2
+        assert all(line.split()[:2] == ["f32", "512"] for line in lines[2::3])
+
+
+def test_the_head_of_quantities_is_cut_instead() -> None:
+    head, row = table([("n", "a_name_of_a_candidate"), ("8", "220 µs")], most=16, numbers=True)
+    assert head.split() == ["n", "a_name_of_…"]
+    assert row.split() == ["8", "220", "µs"]
+
+
 def test_quantities_are_aligned_at_their_right_and_names_at_their_left() -> None:
     assert table(ROWS) == [
         "  name      time     count",

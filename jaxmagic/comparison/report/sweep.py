@@ -37,6 +37,7 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
         yield Table(rows=scaled, there_are=len(scaled) - 1, code=("candidate",))
     if len(scaled) - 1 < len(sweep.points) * len(sweep.labels):  # or it has their times
         yield from _points(sweep, style)
+        yield from _sentences(sweep, words.about_marks(sweep), faint=True)
     yield from _sentences(sweep, about_medians(sweep))
     yield from _sentences(sweep, words.about_values(sweep))
     yield from _sentences(sweep, about_missing_profiles(sweep))
@@ -61,10 +62,11 @@ def _points(sweep: Sweep, style: Style) -> Iterator[Block]:
     """Tabulate the points; a few of many, from the first to the last."""
     shown = sweep.points[: words.MOST_POINTS]
     heads, *rows = [words.heads(sweep), *(words.cells(sweep, point, style.digits) for point in shown)]
-    whole = Table(rows=[heads, *rows], there_are=len(sweep.points), noun="point", numbers=True)
+    keys = len(sweep.variables)
+    whole = Table(rows=[heads, *rows], there_are=len(sweep.points), noun="point", numbers=True, keys=keys)
     if len(rows) <= _FEW_POINTS + 1:
         yield whole
         return
     few = [rows[round(at * (len(rows) - 1) / (_FEW_POINTS - 1))] for at in range(_FEW_POINTS)]
-    part = Table(rows=[heads, *few], there_are=_FEW_POINTS, noun="point", numbers=True)
+    part = Table(rows=[heads, *few], there_are=_FEW_POINTS, noun="point", numbers=True, keys=keys)
     yield Excerpt(title=f"All {len(rows)} points", part=(part,), whole=(whole,))

@@ -25,6 +25,9 @@ from .rounds import budget_for_verdict_ns, lacks_rounds, rounds_needed
 #: An overhead below this share of the time at the last point is not reported.
 _WORTH_REPORTING = 0.01
 
+#: What is beside the time of a candidate whose output differs, or could not be compared.
+_DIFFERENT, _UNCOMPARED = "*", "**"
+
 #: The most points that are listed. The others are in the chart and in the frame.
 MOST_POINTS = 16
 
@@ -67,7 +70,7 @@ def _cell(comparison: Comparison, label: str, digits: int) -> str:
     candidate = comparison.candidate(label)
     text = units.time(time_of(candidate.latency.calls_ns).value, digits)
     if agrees(comparison, candidate) is False:
-        text += " (output not compared)" if comparison_words.is_uncompared(candidate) else " (different output)"
+        text += _UNCOMPARED if comparison_words.is_uncompared(candidate) else _DIFFERENT
     if label != comparison.baseline:
         versus = counterpart(comparison, candidate)
         if versus.verdict in ("faster", "slower"):
@@ -79,6 +82,20 @@ def _cell(comparison: Comparison, label: str, digits: int) -> str:
     if candidate.work is not None and candidate.throughput is not None:
         text += f", {units.rate(candidate.throughput, candidate.work.kind)}"
     return text
+
+
+def about_marks(sweep: Sweep) -> list[str]:
+    """Explain the marks of :func:`cells` beside times."""
+    marks = {
+        comparison_words.is_uncompared(candidate)
+        for point in sweep.points[:MOST_POINTS]
+        if point.comparison is not None
+        for candidate in point.comparison.candidates
+        if agrees(point.comparison, candidate) is False
+    }
+    different = [f"{_DIFFERENT} The output is different."] if False in marks else []
+    uncompared = [f"{_UNCOMPARED} The output could not be compared."] if True in marks else []
+    return different + uncompared
 
 
 def about_work(sweep: Sweep) -> list[str]:
