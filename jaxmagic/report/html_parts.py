@@ -8,7 +8,7 @@ from html import escape
 
 from .. import units
 from ..drawing.scripts import script
-from ..records.names import shortened, truncated
+from ..records.names import shortened, truncated_sentence
 from ..terminal import printable
 from .blocks import Rows
 
@@ -28,9 +28,6 @@ _HANGING, _DEEPEST = 2, 14
 
 #: The font of JupyterLab, so that a report looks the same in a page without a font of its own.
 FONT = "font-family:system-ui,sans-serif"
-
-#: A title of a fold takes one line; what it says is inside too.
-_IN_A_LINE = ' style="white-space:nowrap;overflow:hidden;text-overflow:ellipsis"'
 
 #: A longer name may be wrapped, after a dot or an underscore if it is in a column of code, so that a table is narrow.
 _LONG_NAME = 30
@@ -55,7 +52,7 @@ _LONG_FILE = 16
 def line(sentence: str, style: str = "", attributes: str = "") -> str:
     """Write a sentence on a line of its own; a very long one is cut."""
     attributes = (f' style="{style}"' if style else "") + attributes
-    return f"<div{attributes}>{prose(truncated(sentence, 400))}</div>"
+    return f"<div{attributes}>{prose(truncated_sentence(sentence, 400))}</div>"
 
 
 def table(
@@ -145,7 +142,7 @@ def head(label: str, cell: str) -> str:
 def folded(title: str, inside: str, *, opened: bool) -> str:
     """Write a title, and below it what is shown when a reader opens it."""
     return (
-        f"<details{' open' * opened}><summary{'' if opened else _IN_A_LINE}>{prose(truncated(title, 100))}</summary>"
+        f"<details{' open' * opened}><summary>{prose(truncated_sentence(title, 100))}</summary>"
         f'<div style="margin:2px 0 6px 14px">{inside}</div></details>'
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..drawing.colours import GREY_PARTS, PARTS
 from ..drawing.scripts import mark, with_scripts
-from ..records.names import shortened, truncated
+from ..records.names import shortened, truncated, truncated_sentence
 from ..terminal import printable
 from . import html_parts
 from .blocks import (
@@ -103,7 +103,7 @@ _WARMEST = 0.48
 
 
 def _headline(block: Headline, style: Style) -> str:
-    return f"<div><b>{prose(truncated(block.text, _LONGEST_HEADLINE))}</b></div>"
+    return f"<div><b>{prose(truncated_sentence(block.text, _LONGEST_HEADLINE))}</b></div>"
 
 
 def _split(block: Split, style: Style) -> str:
@@ -167,7 +167,7 @@ def _numbers(entry: Entry, name: str, widths: Sequence[str]) -> str:
 
 def _told(entry: Entry, beside: bool) -> str:
     """Write what a row says in sentences: beside its numbers if there is room for them, or below."""
-    sentences = [prose(truncated(entry.remark, 200))] if entry.remark else []
+    sentences = [prose(truncated_sentence(entry.remark, 300))] if entry.remark else []
     sentences += [f'<span style="{FAINT}">{prose(each)}</span>' for each in entry.details]
     sentences += [prose(f"→ {entry.advice}")] if entry.advice else []
     lines = "".join(f'<span style="display:block;{hanging(each)}">{safe(each)}</span>' for each in entry.code)

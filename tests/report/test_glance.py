@@ -179,7 +179,7 @@ def test_html_folds_the_same_and_opens_it_where_all_is_shown(composed: Any) -> N
     composed(*LONG)
     short, whole = to_html(None, AT_A_GLANCE), to_html(None)
     titles = ["Details: all rows", "52 operations, top: dot 28 %", "Roof: 1 TB/s"]
-    assert re.findall('<summary style="[^"]*ellipsis">(.*?)</summary>', short) == titles
+    assert re.findall("<details><summary>(.*?)</summary>", short) == titles
     assert "<details open" not in short
     assert re.findall("<details open><summary>(.*?)</summary>", whole) == titles[1:]
     assert short.count("<script") == 1

@@ -11,6 +11,7 @@ from ..record.sweep import Sweep
 from . import sweep_sentences as words
 from .at_points import about_conditions, about_medians, about_outputs
 from .comparison import tradeoff_chart
+from .growth import about_growth, about_known_growth
 from .profile_diff import about_missing_profiles, about_scaling, scaling_table
 from .sentences import cut
 from .sweep_verdicts import about_verdicts
@@ -23,7 +24,7 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     """Report where candidates overtake each other, and the time at each point; how times grow is folded."""
     measured = words.headline(sweep)
     found = [*about_scaling(sweep), *words.about_crossings(sweep)]
-    first, *others = found or about_verdicts(sweep) or words.about_known_growth(sweep) or [measured]
+    first, *others = found or about_verdicts(sweep) or about_known_growth(sweep) or [measured]
     yield Headline(text=cut(first.rstrip("."), sweep))
     if first is not measured:
         yield Sentence(text=measured, inner=True)
@@ -44,13 +45,16 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     yield from _sentences(sweep, about_outputs(sweep))
     yield from _sentences(sweep, words.about_end(sweep))
     yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(sweep)),))
-    grows = [] if scaled else words.about_growth(sweep)  # it scales, or not
+    grows = [] if scaled else about_growth(sweep)  # it scales, or not
     growth = tuple(_sentences(sweep, (each for each in grows if each not in (first, *others))))
     work = tuple(_sentences(sweep, words.about_work(sweep), faint=True))
     compiling = tuple(_sentences(sweep, words.about_compiling(sweep, style.digits), faint=True))
     if growth or work or compiling:
-        title = f"Growth and compiling: {(*growth, *work, *compiling)[0].text.rstrip('.')}"
-        yield Fold(title=title, blocks=(*work, *growth, *compiling), repeats=True)
+        yield Fold(
+            title=words.fold_title(sweep, [each.text for each in (*growth, *work, *compiling)], style.digits),
+            blocks=(*work, *growth, *compiling),
+            repeats=True,
+        )
     yield from (Caution(text=cut(each, sweep)) for each in about_conditions(sweep, style.compared))
 
 

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
-from math import ceil, floor, isfinite, log
 
 from ... import units
 from ...records.names import shortened
-from ...records.other_load import is_loaded
-from ...statistics.estimate import Estimate
 from ...statistics.medians import FEWEST_FOR_INTERVAL
 from ..analysis.device_scaling import device_scaling
 from ..record.comparison import Comparison
-from ..record.curve import Crossing, Curve, Growth
-from ..record.growth import is_bounded, is_known
+from ..record.curve import Crossing
 from ..record.scaling import time_of
 from ..record.sweep import Point, Sweep
 from ..record.verdict import agrees, counterpart
 from . import sentences as comparison_words
 from .at_points import at_points, place
+from .growth import briefly
 from .rounds import budget_for_verdict_ns, lacks_rounds, rounds_needed
-
-#: An overhead below this share of the time at the last point is not reported.
-_WORTH_REPORTING = 0.01
 
 #: What is beside the time of a candidate whose output differs, or could not be compared.
 _DIFFERENT, _UNCOMPARED = "*", "**"
 
 #: The most points that are listed. The others are in the chart and in the frame.
 MOST_POINTS = 16
-
-#: A duration that is known to within this share is written as "about" one number.
-_ABOUT = 0.15
 
 
 def headline(sweep: Sweep) -> str:
@@ -111,43 +101,6 @@ def about_work(sweep: Sweep) -> list[str]:
     return [f"Throughput: {'; '.join(caveats)}."] if caveats else []
 
 
-def about_known_growth(sweep: Sweep) -> list[str]:
-    """Say how the time of each candidate grows whose growth is known."""
-    curves = [(each, each.growth) for each in sweep.curves]
-    return [_growth(curve, growth) for curve, growth in curves if growth is not None and is_known(growth)]
-
-
-def about_growth(sweep: Sweep) -> list[str]:
-    """Say how the time of each candidate grows, as far as its points show."""
-    sentences = about_known_growth(sweep)
-    bounded: list[str] = []
-    unknown: list[str] = []
-    for curve in sweep.curves:
-        if curve.growth is None or is_known(curve.growth):
-            continue
-        if curve.growth.changes:
-            sentences.append(_changing(curve))
-        elif is_bounded(curve.growth):
-            bounded.append(f"{curve.name} {_bounds(curve.variable.name, curve.growth.exponent)}")
-        else:
-            unknown.append(curve.name)
-    if bounded:
-        sentences.append(f"Uncertain growth: {'; '.join(bounded)}.")
-    if unknown:
-        by = "other processes, overhead or noise" if _is_loaded(sweep) else "overhead or noise"
-        sentences.append(f"Growth unknown, hidden by {by}: {'; '.join(unknown)}.")
-    return sentences
-
-
-def _bounds(name: str, exponent: Estimate) -> str:
-    """Return the ends of an exponent's interval, of which one may be infinite; both are rounded outwards."""
-    low = f"{name}^{floor(round(exponent.low * 10, 6)) / 10:.1f}" if isfinite(exponent.low) else None
-    high = f"{name}^{ceil(round(exponent.high * 10, 6)) / 10:.1f}" if isfinite(exponent.high) else None
-    if low is None or high is None:
-        return f"grows as {low} or faster" if high is None else f"falls as {high} or faster"
-    return f"between {low} and {high}"
-
-
 def about_values(sweep: Sweep) -> list[str]:
     """Say how to compare the values of a variable that no numbers order, if there is only one candidate."""
     variable, *others = sweep.variables
@@ -158,46 +111,6 @@ def about_values(sweep: Sweep) -> list[str]:
         f"Points share no rounds, so there is no verdict on {variable.name}. To compare its values and their "
         f"outputs, write a candidate for each: one with {first}, one with {second}."
     ]
-
-
-def _is_loaded(sweep: Sweep) -> bool:
-    """Return whether other processes kept the machine busy at a point."""
-    compared = [each.comparison for each in sweep.points if each.comparison is not None]
-    loads = [
-        (one.conditions.other_load, each.environment.cpu_count or 1) for each in compared for one in each.candidates
-    ]
-    return any(is_loaded(*each) for each in loads)
-
-
-def _changing(curve: Curve) -> str:
-    """Say how the time grows from each point to the next, if it grows as no single power."""
-    name, numbers = curve.variable.name, curve.variable.numbers
-    assert numbers is not None
-    points = [(log(numbers[at]), log(time.value)) for at, time in zip(curve.positions, curve.times, strict=True)]
-    steps = [(y - before_y) / (x - before_x) for (before_x, before_y), (x, y) in pairwise(points)]
-    low, high = (f"{name}^{each:.2f}" for each in (min(steps), max(steps)))
-    return f"{curve.name} grows as no single power of {name}: from one point to the next as {low} to {high}."
-
-
-def _growth(curve: Curve, growth: Growth) -> str:
-    exponent, name, numbers = growth.exponent, curve.variable.name, curve.variable.numbers
-    assert numbers is not None
-    verb = "grows" if exponent.value >= 0 else "falls"
-    text = f"{curve.name} {verb} as {name}^{exponent.value:.2f} ({exponent.low:.2f} to {exponent.high:.2f})"
-    if numbers[curve.positions[0]] < growth.start <= numbers[curve.positions[-1]]:
-        text += f" from {name} = {units.number_about(growth.start)} on"
-    if growth.overhead_ns is not None and growth.overhead_ns.value > _WORTH_REPORTING * curve.times[-1].value:
-        last = f"{name} = {curve.variable.labels[curve.positions[-1]]}"
-        share = units.share(growth.overhead_ns.value, max(curve.times[-1].value, growth.overhead_ns.value))
-        text += f", plus a constant overhead of {_about(growth.overhead_ns)} ({share} of the time at {last})"
-    return f"{text}."
-
-
-def _about(duration: Estimate) -> str:
-    """Return a duration in two digits, or its interval if it is not known that precisely."""
-    if duration.relative_width <= _ABOUT:
-        return f"about {units.time(duration.value, 2)}"
-    return units.time_range(duration.low, duration.high, 2)
 
 
 def about_crossings(sweep: Sweep) -> list[str]:
@@ -212,8 +125,32 @@ def _crossing(crossing: Crossing) -> str:
     return f"{crossing.after} overtakes {crossing.before} near {near}{where}."
 
 
+def fold_title(sweep: Sweep, sentences: Sequence[str], digits: int) -> str:
+    """Name the kinds of these sentences, and say the first of them briefly.
+
+    Args:
+        sweep: the record.
+        sentences: those of :func:`about_growth` that are not said elsewhere, :func:`about_work` and
+            :func:`about_compiling`, at least one.
+        digits: the number of digits of times.
+    """
+    grow = briefly(sweep, sentences)
+    compiling = _compiling(sweep, digits)
+    throughput = [each.rstrip(".") for each in sentences if each in about_work(sweep)]
+    kinds = [name for name, told in (("Growth", grow), ("throughput", throughput), ("compiling", compiling)) if told]
+    names = " and ".join(kinds)
+    first, *others = grow or compiling or throughput
+    more = f", {len(others)} more" if others else ""
+    return f"{names[:1].upper()}{names[1:]}: {first.removeprefix('Throughput: ')}{more}"
+
+
 def about_compiling(sweep: Sweep, digits: int) -> list[str]:
     """Say how long first calls compiled, from point to point."""
+    spans = _compiling(sweep, digits)
+    return [f"Compiling: {'; '.join(spans)}."] if spans else []
+
+
+def _compiling(sweep: Sweep, digits: int) -> list[str]:
     spans = []
     for curve in sweep.curves:
         compiled = [each for each in curve.compile_ns if each]
@@ -223,7 +160,7 @@ def about_compiling(sweep: Sweep, digits: int) -> list[str]:
             count = len(curve.compile_ns)
             often = "each" if len(compiled) == count else f"at {len(compiled)} of {units.count(count, 'point')}"
             spans.append(f"{curve.name} {spent} {often}")
-    return [f"Compiling: {'; '.join(spans)}."] if spans else []
+    return spans
 
 
 def about_end(sweep: Sweep) -> list[str]:

@@ -17,6 +17,7 @@ from jaxmagic.comparison.record.candidate import Check, Work
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.record.curve import Growth, Variable
 from jaxmagic.comparison.record.sweep import Failure, Point, Sweep
+from jaxmagic.comparison.report import growth as growth_words
 from jaxmagic.comparison.report import sweep_sentences as sweep_words
 from jaxmagic.comparison.report.rounds import budget_for_verdict_ns
 from jaxmagic.comparison.report.sweep import _points
@@ -285,7 +286,7 @@ def test_growth_is_told_as_far_as_it_is_known(
     found = Growth(exponent=exponent, start=start, overhead_ns=overhead_ns)
     curves = (replace(sweep["jit"][0], growth=found),)
     monkeypatch.setattr(Sweep, "curves", property(lambda _: curves))
-    assert sweep_words.about_growth(sweep) == [words]
+    assert growth_words.about_growth(sweep) == [words]
 
 
 def test_growth_that_is_no_power_is_told_from_point_to_point(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,8 +296,8 @@ def test_growth_that_is_no_power_is_told_from_point_to_point(sweep: Sweep, monke
     changing = Growth(exponent=estimate(1.5, -inf, inf), start=1, overhead_ns=None, changes=True)
     monkeypatch.setattr(Sweep, "curves", property(lambda _: (replace(curve, variable=variable, growth=changing),)))
     told = ["jit grows as no single power of n: from one point to the next as n^1.00 to n^2.00."]
-    assert sweep_words.about_growth(sweep) == told
-    assert sweep_words.about_known_growth(sweep) == []
+    assert growth_words.about_growth(sweep) == told
+    assert growth_words.about_known_growth(sweep) == []
 
 
 def test_many_points_and_many_errors_are_shortened(sweep: Sweep) -> None:
@@ -446,3 +447,32 @@ def test_too_few_rounds_name_the_budget_of_the_whole_sweep_that_brings_a_verdict
     given_ns = duration_ns(sentence.split("--budget ")[1].split(" ")[0])
     longest_ns = max(budget_for_verdict_ns(each.comparison) for each in points)
     assert longest_ns <= given_ns / sweep.planned <= 1.2 * longest_ns
+
+
+@pytest.mark.parametrize(
+    ("points", "title"),
+    [
+        (9, "Growth and compiling: numpy n^2.00, 1 more"),
+        (2, "Compiling: jit 171 ms each"),
+    ],
+)
+def test_the_fold_names_what_is_inside_and_the_first_of_it(sweep: Any, points: int, title: str) -> None:
+    found = replace(sweep, points=sweep.points[:points])
+    assert f"<summary>{title}</summary>" in re.sub("</?span[^>]*>", "", to_html(found))
+
+
+def test_the_fold_tells_bounds_and_what_is_unknown(sweep: Any) -> None:
+    open_ended = [Estimate(value=1.0, low=low, high=high, confidence=0.95) for low, high in ((0.2, 2.0), (0.5, inf))]
+    curves = [
+        replace(curve, growth=Growth(exponent=each, start=1.0, overhead_ns=None))
+        for curve, each in zip(sweep.curves, open_ended, strict=True)
+    ]
+
+    class Drawn:
+        curves: Any = ()
+
+    drawn = Drawn()
+    drawn.curves = curves
+    (sentence,) = growth_words.about_growth(drawn)
+    assert growth_words.briefly(drawn, [sentence]) == ["numpy n^0.2 to n^2.0", "jit grows as n^0.5 or faster"]
+    assert growth_words.briefly(drawn, ["Compiling: jit 171 ms each."]) == []
