@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+def _printing(record: object) -> str:
+    """Say how to print a record: by the name of the user's variable, if there is one."""
+    variables = list(vars(sys.modules["__main__"]).items())
+    name = next((name for name, value in variables if value is record and not name.startswith("_")), None)
+    return f"print({name})" if name else "printing it"
+
+
 class Shown:
     """Mixin of what has a report: text and HTML, on demand."""
 
@@ -30,8 +37,10 @@ class Shown:
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None, **_: object
     ) -> dict[str, str]:
         from .mimebundle import mimebundle
+        from .style import Style
 
-        return mimebundle(self, include=include, exclude=exclude)
+        style = Style(whole=False, width=width(), whole_by=_printing(self))
+        return mimebundle(self, include=include, exclude=exclude, style=style)
 
     def __str__(self) -> str:
         from .style import Style

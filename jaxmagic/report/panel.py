@@ -66,7 +66,7 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
             return "A live view, which needs the kernel that made it."
         return (
             "A live view, which only a notebook can draw. Here, print(jaxmagic.history()) lists all records, and "
-            "print(record) shows the report of one."
+            "print(jaxmagic.last()) shows the report of the last."
         )
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:

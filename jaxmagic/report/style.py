@@ -37,7 +37,7 @@ class Style:
     picture: bool = True
     whole: bool = True
     compared: bool = False
-    whole_by: str = "print(record)"
+    whole_by: str = "printing it"
     lines: int = 14
 
     def rows_by(self, method: str) -> str:

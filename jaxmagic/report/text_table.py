@@ -19,8 +19,8 @@ _NARROWEST = 11
 #: The room for an ellipsis in place of columns.
 _ELLIPSIS = 3
 
-#: The space between a number and its unit, or before the number of a cell, at which lines are not broken.
-_UNBROKEN = re.compile(r"(?<=\d) (?=(ns|µs|ms|s|%|B|[KMGT]iB)(?!\w))|(?<=\bcell) (?=\d)")
+#: A number with its unit, or the number of a cell, in which lines are not broken.
+_UNBROKEN = re.compile(rf"{units.WITH_UNIT.pattern}|\bcell \d")
 
 
 def more(there_are: int, shown: int, noun: str, where: str = "to_frame()") -> list[str]:
@@ -155,7 +155,7 @@ def wrapped(sentence: str, style: Style, indent: str, further: str | None = None
     if sentence.isprintable() and len(indent) + len(sentence) <= width:
         return [indent + sentence]
     lines = textwrap.wrap(
-        _UNBROKEN.sub("\N{NO-BREAK SPACE}", sentence),
+        _UNBROKEN.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), sentence),
         width,
         initial_indent=indent,
         subsequent_indent=indent if further is None else further,

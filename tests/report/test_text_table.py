@@ -125,7 +125,13 @@ def test_a_column_without_a_name_has_no_head() -> None:
 
 
 def test_no_line_ends_between_a_number_and_what_belongs_to_it() -> None:
-    for text in ("the function was called at cell 12:4", "the function was running for 12 ms"):
+    texts = (
+        "the function was called at cell 12:4",
+        "the function was running for 12 ms",
+        "the whole run took 1min 12s",
+        "the product reached about 12 TFLOP/s",
+    )
+    for text in texts:
         for width in range(40, 60):
             lines = wrapped("." * 20 + " " + text, Style(width=width), "")
-            assert not [line for line in lines if line.endswith(("cell", "12"))]
+            assert not [line for line in lines if line.endswith(("cell", "12", "min"))]
