@@ -151,6 +151,7 @@ class SourceLine(NamedTuple):
         share: its share of the whole, from 0 to 1.
         inside: the library functions that it calls; may be empty.
         operations: its operations; may be empty.
+        with_calls: its share of the whole with that of the functions that it calls.
     """
 
     number: int | None
@@ -159,6 +160,7 @@ class SourceLine(NamedTuple):
     share: float
     inside: str
     operations: str
+    with_calls: float = 0.0
 
 
 class Listing(NamedTuple):

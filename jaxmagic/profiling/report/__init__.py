@@ -149,18 +149,19 @@ def _listed(profile: Profile, style: Style) -> Iterator[Block]:
 
 
 def _slowest(whole: Sequence[Listing], most: int) -> Iterator[Listing]:
-    """Keep the lines that take most time and those that call them, at most so many, in their order.
+    """Keep the lines that take most time and those that only call as much, at most so many, in their order.
 
-    No line is left out that takes more time than one that is kept, in whichever function it is.
+    No line is left out that takes more time than one that is kept, in whichever function it is. A line that only
+    calls others is kept for their time.
     """
     timed = [line for each in whole for line in each.lines if any(line.cells)]
     if sum(len(each.lines) + 1 for each in whole) <= _FEW_LINES and len(timed) <= most:
         yield from whole
         return
-    taken = [line for line in timed if not 0 < line.share < _LEAST_SHARE] or timed
+    taken = [line for line in timed if (line.share or line.with_calls) >= _LEAST_SHARE] or timed
     place_of = {id(line): at for at, each in enumerate(whole) for line in each.lines}
     kept: set[int] = set()
-    for line in sorted(taken, key=lambda line: -line.share)[: min(_MOST_LINES, most)]:
+    for line in sorted(taken, key=lambda line: (-line.share, -line.with_calls))[: min(_MOST_LINES, most)]:
         heads = {place_of[each] for each in (*kept, id(line))}
         if len(kept) + 1 + len(heads) > _MOST_ROWS:
             break
@@ -248,9 +249,10 @@ def _line(listed: Listed, profile: Profile) -> SourceLine:
         number=listed.number,
         text=listed.text,
         cells=line_words.line_cells(time, profile),
-        share=time.time_ns / profile.device_ns if profile.device_ns else 0.0,
+        share=time.time_ns / max(profile.device_ns, 1),
         inside=inside_shares(time.inside, time.time_ns),
         operations=line_words.operations_of(time, 8),
+        with_calls=time.total_ns / max(profile.device_ns, 1),
     )
 
 

@@ -123,16 +123,20 @@ def test_the_table_of_operations_names_library_functions(profile: Profile) -> No
 
 
 def test_a_short_listing_has_the_slow_lines_and_their_callers_but_no_line_below_one_percent() -> None:
-    def line(number: int, share: float, calls: str = "") -> SourceLine:
-        cells = ("1 ms" if share else "", "", calls, "")
-        return SourceLine(number=number, text="f(x)", cells=cells, share=share, inside="", operations="")
+    def line(number: int, share: float, calls: float = 0.0) -> SourceLine:
+        cells = ("1 ms" if share else "", "", "9 ms" if calls else "", "")
+        return SourceLine(
+            number=number, text="f(x)", cells=cells, share=share, inside="", operations="", with_calls=share + calls
+        )
 
     def kept(*lines: SourceLine, most: int = 10) -> list[int | None]:
         empty = (line(number, 0.0) for number in range(90, 99))
         listings = _slowest([Listing(place="cell 1", heads=(), lines=(*lines, *empty))], most)
         return [each.number for listing in listings for each in listing.lines]
 
-    assert kept(line(1, 0.5), line(2, 0.009), line(3, 0.48), line(4, 0.0, "9 ms")) == [1, 3, 4]
+    assert kept(line(1, 0.5), line(2, 0.009), line(3, 0.48), line(4, 0.0, 0.3)) == [1, 3, 4]
+    assert kept(line(1, 0.94), line(2, 0.008), line(3, 0.02), line(4, 0.0, 0.004)) == [1, 3]
+    assert kept(line(1, 0.0, 0.1), line(2, 0.0, 0.3), *(line(at, 0.2) for at in (3, 4, 5))) == [2, 3, 4, 5]
     assert kept(*(line(number, 0.1 + 0.01 * number) for number in range(6))) == [2, 3, 4, 5]
     assert kept(line(1, 0.009), line(2, 0.008)) == [1, 2]
     assert kept(line(1, 0.3), line(2, 0.5), line(3, 0.1), most=1) == [2]
