@@ -135,6 +135,7 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
         *(["the last run was interrupted"] if stopped else []),
         *(map(_made, (each for each in diagnosis.notes if each.kind == "doctor.made_by_the_code"))),
         *(map(_unjudged, (each for each in diagnosis.notes if each.kind == "doctor.host_unjudged"))),
+        *(map(_unsampled, (each for each in diagnosis.notes if each.kind == "doctor.input_unjudged"))),
     ]
     incomplete = f", but {' and '.join(but)}" if but else ""
     return f"{found_nothing(diagnosis, once)}{incomplete}{run}{_bound(diagnosis)}."
@@ -155,6 +156,12 @@ def _unjudged(found: Note) -> str:
     """Word that rules could not judge, and why."""
     times = units.number(float(found.facts["times"]), 2)
     return f"{found.facts['rules']} could not judge: under the profiler, a run took {times} times as long"
+
+
+def _unsampled(found: Note) -> str:
+    """Word that loading of data could not be judged, and why."""
+    slower = "the run with samples of the host was slower" if found.facts["slower_ns"] else "its samples are too few"
+    return f"input-bound could not judge: {slower}"
 
 
 def _first(diagnosis: Diagnosis, digits: int, known: bool) -> tuple[str, bool]:

@@ -209,7 +209,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "dispatch_bound_vmap": _mapped,
     "host_wait_sized": waits_for_size,
     "input_bound": lambda loading_ns: f"Loading data takes {units.time(loading_ns)} per run on the calling thread.",
-    "input_bound_samples": lambda samples: f"Estimated from {samples} samples of the line that the host was at.",
+    "input_bound_samples": lambda samples, lines="": (
+        f"Estimated from {samples} samples of the line that the host was at{f': {lines}' if lines else ''}."
+    ),
     "input_bound_prefetch": lambda hidden_ns, shared="", leaves=0: (
         f"Load the next item in another thread meanwhile. That hides up to {units.time(hidden_ns)} if loading "
         "releases the GIL, as NumPy and reading files do."

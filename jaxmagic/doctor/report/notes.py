@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
+from ..rules.host.loading import LEAST_SAMPLES
 
 #: What is missing where a rule cannot look, by the kind of evidence.
 _MISSING = {
@@ -19,6 +20,13 @@ _MISSING = {
 
 def _once(why: str) -> str:
     return f"The code ran only once, because {why}. --repeat runs it several times, which some rules need."
+
+
+def _why_unjudged(samples: int, slower_ns: int) -> str:
+    found = f"{samples} samples of the host, which are 1 ms apart, show it"
+    if not slower_ns:
+        return f"{found}, and fewer than {LEAST_SAMPLES} may be chance"
+    return f"{found}, but the run with samples took {units.time(slower_ns)} longer than another, which may be these"
 
 
 NOTES: dict[str, Callable[..., str]] = {
@@ -56,6 +64,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{rules} could not judge: the run under the profiler took {units.number(times, 2)} times as long as one "
         f"without it. If all of it was slowed down alike, {'it finds' if count == 1 else 'they find'} nothing; if "
         "the host kept its pace, it loses time. Run %jaxdoctor again when the machine is less busy."
+    ),
+    "input_unjudged": lambda samples, slower_ns: (
+        f"It is unknown whether loading of data keeps the device waiting: {_why_unjudged(samples, slower_ns)}. "
+        "Diagnose more iterations at once to tell."
     ),
     "made_by_the_code": lambda functions, count, compile_ns: (
         f"Each run compiles {printable(functions)} for {units.time(compile_ns)}, because this code makes "

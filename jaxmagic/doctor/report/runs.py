@@ -10,7 +10,7 @@ from ...records.names import listed
 from ...terminal import printable
 from ..record.diagnosis import Diagnosis
 from ..rules.all import RULES
-from ..rules.host.input_bound import LEAST_LOADING_NS
+from ..rules.host.loading import LEAST_LOADING_NS
 from ..rules.rule import LEAST_IDLE, LEAST_SHARE
 
 #: The kinds of causes that name what differs from an earlier call, and at most so many of the functions are named.
@@ -67,8 +67,8 @@ def _too_short(diagnosis: Diagnosis) -> str:
     if not diagnosis.wall_ns or LEAST_IDLE * diagnosis.wall_ns >= LEAST_LOADING_NS:
         return ""
     return (
-        f" Loading of data is found from about {units.time(LEAST_LOADING_NS)} per run on, because the host is "
-        "sampled every millisecond: for less, diagnose more iterations at once."
+        f" Loading of data is found if it takes at least about {units.time(LEAST_LOADING_NS)} per run, because the "
+        "host is sampled every millisecond: for less, diagnose more iterations at once."
     )
 
 

@@ -13,6 +13,7 @@ from .all import HOST_RULES, RULES
 from .compiling.compile_claims import divide_compile_time
 from .compiling.every_run import made_by_the_code
 from .host.jitting.shared_loop import with_shared_loops
+from .host.loading import unjudged_loading
 from .memory import uncounted
 from .rule import available
 from .unjudged import about_part, as_lower_bounds, reads_unseen, unjudged
@@ -70,6 +71,7 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
     host = [rule for rule in HOST_RULES if rule.name in looked]
     if not {rule.name for rule in host} & {each.rule for each in findings}:
         notes += filter(None, [unjudged(host, evidence), reads_unseen(evidence) if "host-wait" in looked else None])
+        notes += filter(None, [unjudged_loading(evidence) if "input-bound" in looked else None])
     findings = as_lower_bounds(with_shared_loops(divide_compile_time(findings, evidence), evidence), evidence)
     notes += filter(None, [about_part(looked, evidence)])
     ordered = _behind_jit(sorted(findings, key=_priority), evidence)

@@ -888,7 +888,7 @@ class TestInput:
     def shares(self, source: str, line: int, samples: int, called: str = "") -> tuple[HostShare, ...]:
         return (HostShare(line=Frame(function="train", file=source, line=line), called=called, samples=samples),)
 
-    @pytest.mark.parametrize(("samples", "cost_ns"), [(20, 10 * MS), (19, None)])
+    @pytest.mark.parametrize(("samples", "cost_ns"), [(10, 10 * MS), (9, None)])
     def test_samples_in_an_iterator(self, evidence: Any, source: str, samples: int, cost_ns: Any) -> None:
         found = list(input_bound.look(evidence(host=self.shares(source, 3, samples))))
         assert [each.cost_ns for each in found] == ([] if cost_ns is None else [cost_ns])
