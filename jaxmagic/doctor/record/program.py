@@ -229,6 +229,8 @@ class Program:
         modules: the names that this line may have for modules of the library.
         caller: the function with that line, if it passed large arrays; ``None`` at the top level, and if unknown.
         freed: whether it was gone when the run had ended, since its function was.
+        static_only: the outer variables of its function that ``jit`` takes only as static arguments, each with what
+            it is: ``("loss", "function")``.
         kind: how it compares with the other programs of its function; ``None`` if unknown, or if there is no other.
     """
 
@@ -256,6 +258,7 @@ class Program:
     modules: tuple[str, ...] = ()
     caller: Caller | None = None
     freed: bool = False
+    static_only: tuple[tuple[str, str], ...] = ()
     kind: ProgramKind | None = None
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dis
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,21 @@ from ....compilation.capture.attributes import attributes_of, is_users_class
 from ....compilation.capture.function_identity import innermost
 from ....records.call_stack import is_users_file
 from ....records.code_names import code_objects
-from ....runtime.around import attribute, inherits, is_a, is_exactly
+from ....runtime.around import attribute, inherits, is_a, is_exactly, of_type
 from ..stored_names import ABSENT, assigned_outside
 
 #: At most this many functions are followed.
 _MOST_FUNCTIONS = 50
+
+#: The types whose values are no arrays, numbers or pytrees of them.
+_STATIC = {
+    "function": (FunctionType, MethodType, BuiltinFunctionType, partial, np.ufunc),
+    "string": (str, bytes),
+    "module": (ModuleType,),
+}
+
+#: The types of jitted functions, and of those with derivatives of their own.
+_JITTED = "PjitFunction", "custom_jvp", "custom_vjp"
 
 _READING = "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"
 
@@ -50,6 +60,25 @@ def outer_variables(function: FunctionType) -> dict[str, Callable[[], Any]]:
                 different.add(name)
     kept = {name: read for name, (_, read) in found.items() if name not in different}
     return dict(_with_attributes(kept))
+
+
+def static_only(function: Any) -> tuple[tuple[str, str], ...]:
+    """Return the outer variables of a function that ``jit`` takes only as static arguments, each with what it is."""
+    if not is_exactly(function, FunctionType):
+        return ()
+    kinds = ((name, _static_kind(_variable(name, function)[1]())) for name in _names(function.__code__))
+    return tuple((name, kind) for name, kind in kinds if kind)
+
+
+def _static_kind(value: Any) -> str:
+    """Return what a value is that ``jit`` takes only as a static argument; empty if it is another, or unknown.
+
+    >>> _static_kind(print), _static_kind("mean"), _static_kind(int), _static_kind(1.0)
+    ('function', 'string', 'class', '')
+    """
+    kinds = (kind for kind, types in _STATIC.items() if is_exactly(value, *types))
+    kind = "class" if is_a(value, type) else next(kinds, "")
+    return kind or ("function" if of_type("__name__", type(value)) in _JITTED else "")
 
 
 def plain_reads(function: FunctionType) -> frozenset[str]:

@@ -29,6 +29,7 @@ from .callers import SeenCaller, caller_of, described_caller
 from .constant_work import constant_work
 from .equal_programs import kinds_of_programs
 from .modules_at_call import ModulesAtCall, modules_at_call
+from .outer_variables import static_only
 from .partial_sorts import partial_sorts
 from .placements import Passed, described_placements, passed_arrays
 from .products import products_of
@@ -59,6 +60,7 @@ class _Seen(NamedTuple):
         function: a weak reference to its function; ``None`` if unknown.
         freed: whether the function, and with it the program, was gone when the run had ended.
         result: the structure of what its function returns; ``None`` if unknown.
+        static_only: the outer variables of its function that cannot be traced, with what they are.
     """
 
     captured: Captured
@@ -76,6 +78,7 @@ class _Seen(NamedTuple):
     function: Callable[[], Any] | None = None
     freed: bool = False
     result: Any = None
+    static_only: tuple[tuple[str, str], ...] = ()
 
 
 def watch() -> executed_programs.watch:
@@ -133,6 +136,7 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         objects=objects_of(origin),
         function=_weakly(origin.function),
         result=origin.result,
+        static_only=static_only(_innermost(origin.function)),
     )
 
 
@@ -219,6 +223,7 @@ def _described(
         library=None if about.modules is None else about.modules.library,
         modules=() if about.modules is None else about.modules.names,
         freed=about.freed,
+        static_only=about.static_only,
     )
 
 

@@ -7,12 +7,39 @@ from collections.abc import Callable
 from ....terminal import printable
 
 
-def _each(names: str, shapes: str = "") -> str:
-    static = "those static that are not arrays" if "," in names else "it static if it is not an array"
+def _each(names: str, shapes: str = "", static: str = "") -> str:
     return (
         f"Define and jit one function for each value of {printable(names)}, outside the loop or the cell that runs "
         "again, and keep them in a dictionary if there are several: a single function would keep the first value. "
-        f"Or pass {printable(names)} as {_arguments(names)}, and declare {static}.{_for_shapes(shapes)}"
+        f"Or pass {printable(names)} as {_arguments(names)}. "
+        f"{_declared(names, static, 'it is not an array', 'are not arrays')}{_for_shapes(shapes)}"
+    )
+
+
+def _declared(names: str, static: str, one: str, several: str) -> str:
+    """Word which of the names to declare static: those that jit cannot trace, and others under a condition."""
+    known = dict(each.split(": ") for each in static.split(", ") if each)
+    rest = [printable(each) for each in names.split(", ") if each not in known]
+    words = [_static(static)] if known else []
+    if rest[1:]:
+        declare = f"Of {', '.join(rest)}, declare" if known else "Declare"
+        words.append(f"{declare} those static that {several}.")
+    elif rest:
+        words.append(f"Declare {rest[0] if known else 'it'} static if {one}.")
+    return " ".join(words)
+
+
+def _static(static: str) -> str:
+    """Word that some arguments have to be static, because jit traces nothing of their kinds."""
+    known = [each.split(": ") for each in static.split(", ")]
+    each = [f"{printable(name)} is a {kind}" for name, kind in known]
+    quoted = ", ".join(f'"{printable(name)}"' for name, _ in known)
+    what = " and ".join(filter(None, [", ".join(each[:-1]), each[-1]]))
+    them, written = ("them", f"({quoted})") if known[1:] else ("it", quoted)
+    again = " Pass the same function each time: a new one compiles again."
+    return (
+        f"{what}, so declare {them} static: static_argnames={written}."
+        f"{again if any(kind == 'function' for _, kind in known) else ''}"
     )
 
 
@@ -25,10 +52,17 @@ def _for_shapes(names: str) -> str:
 
 
 def _objects(
-    function: str, names: str, objects: str, vary: int, optimizer: str, optimizers: int, shapes: str = ""
+    function: str,
+    names: str,
+    objects: str,
+    vary: int,
+    optimizer: str,
+    optimizers: int,
+    shapes: str = "",
+    static: str = "",
 ) -> str:
     """Word how to make static parts of arguments once, and the function with them."""
-    static = printable(objects)
+    parts = printable(objects)
     outside = "make it once, outside" if optimizers or "." in objects else "make what is static in it once, outside"
     if ", " in objects:
         outside = "make what is static in them once, outside"
@@ -36,15 +70,15 @@ def _objects(
         given = f", with {printable(names)} as {_arguments(names)}" if names else ""
         first = (
             f"Define and jit {printable(function)} once, outside{given}. That alone is not enough, because JAX "
-            f"compiles for each new {static}: {outside} as well."
+            f"compiles for each new {parts}: {outside} as well."
         )
     else:
-        first = f"JAX compiles for each new {static}: {outside}."
+        first = f"JAX compiles for each new {parts}: {outside}."
     if optimizers:
         first += f" {_learning_rate(printable(optimizer))}"
     elif vary:
         first += " If its values differ, make one for each and keep it: each of them needs a program of its own."
-    return f"{first}{_for_shapes(shapes)}"
+    return f"{first}{f' {_static(static)}' if static else ''}{_for_shapes(shapes)}"
 
 
 def _learning_rate(optimizer: str) -> str:
@@ -61,12 +95,11 @@ def _arguments(names: str) -> str:
     return "arguments" if "," in names else "an argument"
 
 
-def _pass(names: str, shapes: str = "") -> str:
-    what = "those static that" if "," in names else "it static if"
-    on = "" if "," in names else " it"
+def _pass(names: str, shapes: str = "", static: str = "") -> str:
+    needed = "a shape or a Python if depends on"
     return (
-        f"Define and jit it once, outside, and pass {printable(names)} as {_arguments(names)}. Declare {what} a "
-        f"shape or a Python if depends on{on}.{_for_shapes(shapes)}"
+        f"Define and jit it once, outside, and pass {printable(names)} as {_arguments(names)}. "
+        f"{_declared(names, static, f'{needed} it', needed)}{_for_shapes(shapes)}"
     )
 
 

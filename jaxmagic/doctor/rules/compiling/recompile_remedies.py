@@ -41,6 +41,9 @@ from .recompilations import (
 )
 from .static_loop import CountedLoop, counted_loop
 
+#: The remedies that advise to pass what a function reads.
+_PASSING = "doctor.recompile_pass", "doctor.recompile_each", "doctor.recompile_objects"
+
 
 class Known(NamedTuple):
     """Facts about a function that compiles again, and about the code around it.
@@ -65,6 +68,7 @@ class Known(NamedTuple):
         library: The library that makes the function, if one does.
         called_at: The user's line that runs the programs, if theirs is not known or not the user's.
         shapes: The arguments of a re-created function that have several shapes, each of which needs a program.
+        static_only: What the function reads that would have to be a static argument, with what it is.
     """
 
     group: Group
@@ -84,6 +88,7 @@ class Known(NamedTuple):
     library: str | None
     called_at: Frame | None
     shapes: list[str]
+    static_only: dict[str, str]
 
     @property
     def last(self) -> Cause:
@@ -137,7 +142,14 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
         library=library_called(group, evidence),
         called_at=_called_at(group, evidence) if location is None or is_librarys(group) else None,
         shapes=varying_shapes(group, evidence) if group.kind == "new function" and not group.eager else [],
+        static_only=_static_only(group, evidence),
     )
+
+
+def _static_only(group: Group, evidence: Evidence) -> dict[str, str]:
+    """Return what all programs of a function read that would have to be a static argument, with what it is."""
+    found = [{*each.static_only} for each in programs_of(group, evidence)]
+    return dict(sorted(set.intersection(*found))) if found else {}
 
 
 def _forms(group: Group, programs: Alike | None, evidence: Evidence) -> int:
@@ -205,9 +217,17 @@ def remedy_of(known: Known) -> Note | None:
     if known.sizes is not None:
         return note("doctor.recompile_pad", integers=", ".join(known.sizes.integers))
     remedy = _with_objects(known) or _made_once(known) or _same_values(known)
+    if remedy is not None and remedy.kind in _PASSING:
+        remedy = replace(remedy, facts={**remedy.facts, **_static_facts(known, str(remedy.facts["names"]))})
     if remedy is None or not known.shapes:
         return remedy
     return replace(remedy, facts=remedy.facts | {"shapes": ", ".join(known.shapes)})
+
+
+def _static_facts(known: Known, names: str) -> dict[str, str]:
+    """Return which of the names to pass have to be static arguments, and what they are; nothing if none do."""
+    static = [f"{name}: {known.static_only[name]}" for name in names.split(", ") if name in known.static_only]
+    return {"static": ", ".join(static)} if static else {}
 
 
 def one_size(line: Frame | None) -> Note:

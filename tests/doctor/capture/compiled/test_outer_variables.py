@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import jax
 import numpy as np
 
-from jaxmagic.doctor.capture.compiled.outer_variables import outer_variables, plain_reads
+from jaxmagic.doctor.capture.compiled.outer_variables import outer_variables, plain_reads, static_only
 
 RATE, TABLE, COUNT = 0.5, np.ones(3), 0
 
@@ -64,3 +66,23 @@ def test_variables_of_one_name_in_two_places_are_left_out() -> None:
         return reads(inner(x))
 
     assert "RATE" not in outer_variables(outer)
+
+
+def test_what_jit_takes_only_as_a_static_argument_is_known_by_its_kind() -> None:
+    fn, jitted, given, mode, kind, library = helper, jax.jit(helper), partial(helper), "mean", Model, np
+    model, rate, missing, w = MODEL, 0.1, None, TABLE
+
+    def computes(x: Any) -> Any:
+        def inner(y: Any) -> Any:
+            return fn(y), jitted(y), given(y), np.tanh(y), mode, kind, library, model, rate, missing, w
+
+        return inner(x)
+
+    assert dict(static_only(computes)) == {
+        **dict.fromkeys(("fn", "jitted", "given"), "function"),
+        "mode": "string",
+        "kind": "class",
+        "library": "module",
+        "np": "module",
+    }
+    assert static_only(jitted) == static_only(len) == static_only(None) == ()

@@ -41,6 +41,23 @@ def test_what_compiles_for_another_reason_is_no_first_compilation(facts: dict[st
 
 
 @pytest.mark.parametrize(
+    ("names", "static", "end"),
+    [
+        ("f", "f: function", 'f is a function, so declare it static: static_argnames="f". Pass the same function'),
+        ("f, mode", "mode: string", 'static_argnames="mode". Declare f static if it is not an array.'),
+        ("a, b, mode", "mode: string", "Of a, b, declare those static that are not arrays."),
+        ("mode, np", "mode: string, np: module", 'so declare them static: static_argnames=("mode", "np").'),
+    ],
+)
+def test_what_jit_cannot_trace_is_to_be_declared_static(names: str, static: str, end: str) -> None:
+    told = str(note("doctor.recompile_each", names=names, static=static))
+    assert end in told
+    objects = {"function": "g", "objects": "tx", "vary": 0, "optimizer": "", "optimizers": 0}
+    also = str(note("doctor.recompile_objects", names=names, static=static, **objects))
+    assert "static_argnames=" in also
+
+
+@pytest.mark.parametrize(
     ("names", "sentence"),
     [
         ("n", "pass n as an argument. Declare it static if a shape or a Python if depends on it."),

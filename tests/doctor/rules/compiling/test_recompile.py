@@ -318,7 +318,8 @@ def test_a_function_that_calls_a_local_function_is_not_moved() -> None:
     assert str(finding.remedy) == (
         "Define and jit one function for each value of f, outside the loop or the cell that runs again, and keep "
         "them in a dictionary if there are several: a single function would keep the first value. Or pass f as an "
-        "argument, and declare it static if it is not an array."
+        'argument. f is a function, so declare it static: static_argnames="f". Pass the same function each time: a '
+        "new one compiles again."
     )
 
 
@@ -335,7 +336,60 @@ def test_a_function_that_calls_another_one_in_each_round_is_to_be_made_for_each(
     for each in (calls, loops):
         finding = the_one(each, X)
         assert finding.code is None
-        assert finding.remedy == note("doctor.recompile_each", names="fn")
+        assert finding.remedy == note("doctor.recompile_each", names="fn", static="fn: function")
+
+
+def loss_of(p: Any, x: Any) -> Any:
+    return jnp.mean((x @ p) ** 2)
+
+
+def step_of(fn: Any, rate: float, reduction: str) -> Any:
+    def update(p: Any, x: Any) -> Any:
+        gradient = jax.grad(fn)(p, x)
+        return p - rate * (gradient if reduction == "none" else gradient.mean())
+
+    return jax.jit(update)
+
+
+def test_functions_and_strings_are_to_be_passed_as_static_arguments() -> None:
+    def train(x: Any) -> Any:
+        p = jnp.ones(100)
+        for rate in (0.1, 0.2, 0.3):
+            p = step_of(loss_of, rate, "none")(p, x)
+        return p
+
+    finding = the_one(train, X)
+    assert finding.remedy is not None
+    assert {**finding.remedy.facts} == {
+        "names": "fn, rate, reduction",
+        "static": "fn: function, reduction: string",
+    }
+    assert str(finding.remedy) == (
+        "Define and jit it once, outside, and pass fn, rate, reduction as arguments. fn is a function and reduction "
+        'is a string, so declare them static: static_argnames=("fn", "reduction"). Pass the same function each time: '
+        "a new one compiles again. Declare rate static if a shape or a Python if depends on it."
+    )
+
+    @partial(jax.jit, static_argnames=("fn", "reduction"))
+    def update(p: Any, x: Any, fn: Any, rate: Any, reduction: str) -> Any:
+        return p - rate * jax.grad(fn)(p, x)
+
+    def as_advised(x: Any) -> Any:
+        p = jnp.ones(100)
+        for rate in (0.1, 0.2, 0.3):
+            p = update(p, x, loss_of, rate, "none")
+        return p
+
+    assert found(as_advised, X) == []
+
+
+def test_a_function_in_one_program_and_an_array_in_another_is_of_no_known_kind() -> None:
+    def scaled(by: Any) -> Any:
+        return jax.jit(lambda v: v @ v * (jnp.sum(v) if callable(by) else by))
+
+    finding = the_one(lambda x: [scaled(by)(x) for by in (jnp.sin, 2.0, 3.0)], X)
+    assert finding.remedy is not None
+    assert "static" not in finding.remedy.facts
 
 
 def test_a_local_object_that_is_called_is_not_to_be_passed() -> None:
