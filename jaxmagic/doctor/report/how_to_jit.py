@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...terminal import printable
+from .remedies.conditions import MASKED
 from .remedies.filled import filled, loop_in
 
 #: Words for variables whose values jit keeps.
@@ -227,7 +228,7 @@ def about_caveats(
     if mask:
         yield (
             f"{printable(mask)} fails under jit, because its size depends on values: keep all elements, "
-            "with jnp.where(mask, x, 0) or jnp.sum(x, where=mask); or leave it outside."
+            f"with {MASKED}; or leave it outside."
         )
     if size:
         yield (

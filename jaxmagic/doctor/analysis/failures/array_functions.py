@@ -22,6 +22,7 @@ from .expression import (
 )
 from .known_values.size_use import sizes_in
 from .known_values.stored_number import stored_number
+from .mask_rows import mask_remedy
 from .numbers import explain_number
 from .origin import error_finding
 from .wrong_arguments.values.at_elements import stored
@@ -153,7 +154,7 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
     if failing is not None and isinstance(failing.node, ast.Subscript) and isinstance(failing.node.ctx, ast.Store):
         return stored(failure, failing, failing.node)
     if failing is not None and isinstance(failing.node, ast.Subscript) and (failure.type or "").startswith("bool"):
-        return note("doctor.write_mask", jnp=jnp, gradient=True), None
+        return mask_remedy(failure, ast.unparse(failing.node.value), failing.node.slice), None
     if failing is not None and isinstance(failing.node, ast.Subscript):
         if isinstance(failing.node.ctx, ast.Store):
             return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None

@@ -27,6 +27,7 @@ from .known_values.known_number import flag_in_container, known_number, perhaps_
 from .known_values.python_operand import joined_conditions, python_operand
 from .known_values.size_use import size_use
 from .known_values.static_argument import is_jitted_itself, library_remedy, static_argument, write_static
+from .mask_rows import mask_remedy
 from .origin import error_finding
 from .selection import may_be_traced, may_diverge, rewritten
 from .wrong_arguments.values.membership import membership, selects
@@ -206,7 +207,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if method in ("compress", "extract") and use.partition(".")[0] in (jnp, spelled(failure, "jax")):
         return note("doctor.write_sized", function=use, jnp=jnp), None
     if use == "comprehension":
-        return note("doctor.write_mask", jnp=jnp, gradient=True), None
+        return mask_remedy(failure), None
     if use == "bool":
         return note("doctor.write_kept_condition", jnp=jnp, lax=lax, gradient=True, mapped=mapped), None
     if use.partition(".")[0] in {jnp, lax, spelled(failure, "jax")} and "." in use:  # an argument such as top_k's k

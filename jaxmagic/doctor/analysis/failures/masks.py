@@ -10,6 +10,7 @@ from ....records.note import note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .expression import Expression, call, expression_of, spelled, statements, value_named, with_imports
+from .mask_rows import index_text, mask_remedy, wide_mask
 from .origin import error_finding
 from .selection import may_diverge
 from .wrong_arguments.values.masked import OPERATORS, chosen, mask_shape, masked, traced_mask
@@ -22,7 +23,7 @@ def explain_mask(failure: Failure) -> RuleFinding:
     update = _update(node)
     indexed = node if isinstance(node, ast.Subscript) else None if update is None else update.indexed
     array = "" if indexed is None else ast.unparse(indexed.value if update is None else update.array)
-    index = "" if indexed is None else _index_text(indexed)
+    index = "" if indexed is None else index_text(indexed.slice)
     mask = None if indexed is None else traced_mask(failure, indexed.slice)
     code = None if failing is None else _rewritten(failure, failing)
     return error_finding(
@@ -34,9 +35,10 @@ def explain_mask(failure: Failure) -> RuleFinding:
             index=index,
             type=failure.type or "",
         ),
-        remedy=note(
-            "doctor.write_mask",
-            jnp=spelled(failure, "jax.numpy"),
+        remedy=mask_remedy(
+            failure,
+            array,
+            None if indexed is None else indexed.slice,
             gradient=code is not None and may_diverge(code),
         ),
         code=code,
@@ -174,15 +176,31 @@ class _Reduction(NamedTuple):
 
 
 def _reduction(failing: Expression, node: ast.Subscript, jnp: str) -> _Reduction | None:
-    """Return the call that reduces what is selected, without other arguments."""
+    """Return the call that reduces what is selected, at most along the axis of the mask."""
     calls = [each for each in ast.walk(failing.statement) if isinstance(each, ast.Call)]
     outer = next((each for each in calls if failing.parent in (each, each.func)), None)
-    if outer is None or outer.keywords or not isinstance(outer.func, ast.Attribute):
+    if outer is None or not isinstance(outer.func, ast.Attribute):
         return None
-    if outer.func.value is node and not outer.args:
+    if outer.func.value is node and _along_mask(node, outer.args, outer.keywords):
         return _Reduction(outer, outer.func.attr, is_method=True)
-    of_jax = outer.args == [node] and ast.unparse(outer.func.value) == jnp
-    return _Reduction(outer, outer.func.attr, is_method=False) if of_jax else None
+    of_jax = outer.args[:1] == [node] and ast.unparse(outer.func.value) == jnp
+    along = _along_mask(node, outer.args[1:], outer.keywords)
+    return _Reduction(outer, outer.func.attr, is_method=False) if of_jax and along else None
+
+
+def _along_mask(node: ast.Subscript, args: list[ast.expr], keywords: list[ast.keyword]) -> bool:
+    """Return whether a reduction has no argument, or as its axis the one of a mask over one axis."""
+    axes = [*args, *(each.value for each in keywords if each.arg == "axis")]
+    if len(axes) != len(args) + len(keywords) or len(axes) > 1:
+        return False
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    place = next((place for place, each in enumerate(parts) if not isinstance(each, ast.Slice)), None)
+    return not axes or (isinstance(axes[0], ast.Constant) and axes[0].value == place)
+
+
+def _has_axis(reduction: _Reduction) -> bool:
+    """Return whether a reduction has an axis as its argument."""
+    return len(reduction.call.args) + len(reduction.call.keywords) > int(not reduction.is_method)
 
 
 def _reduced(failure: Failure, failing: Expression) -> str | None:
@@ -191,17 +209,18 @@ def _reduced(failure: Failure, failing: Expression) -> str | None:
     value = value_named(failure, ast.unparse(node.value)) if isinstance(node, ast.Subscript) else None
     if not isinstance(node, ast.Subscript) or value is None or value.type.startswith("bool"):
         return None
-    found = _reduction(failing, node, jnp)
-    if found is None or not value.type.endswith((failure.type or "?").removeprefix("bool")):
+    found, mask = _reduction(failing, node, jnp), wide_mask(failure, ast.unparse(node.value), node.slice)
+    if found is None or mask is None or (_has_axis(found) and "," in (failure.type or "")):
         return None
     outer, name, floats = found.call, found.name, value.type.startswith(("f", "bf"))
-    where = [ast.keyword(arg="where", value=node.slice)]
+    where = [ast.keyword(arg="where", value=mask)]
     if name == "sum" and found.is_method:
-        code = failing.with_node(call(f"{jnp}.where", node.slice, node.value, ast.Constant(value=0)))
+        code = failing.with_node(call(f"{jnp}.where", mask, node.value, ast.Constant(value=0)))
         return None if code is None else with_imports(failure, code, "jax.numpy")
     if name == "median" and not found.is_method and floats:
         outer.func = ast.parse(f"{jnp}.nanmedian", mode="eval").body
-        outer.args = [call(f"{jnp}.where", node.slice, node.value, ast.parse(f"{jnp}.nan", mode="eval").body)]
+        selected = call(f"{jnp}.where", mask, node.value, ast.parse(f"{jnp}.nan", mode="eval").body)
+        outer.args = [selected, *outer.args[1:]]
         return failing.with_node(node)
     if name in _EXTREMES and floats:
         initial = ast.parse(f"{_EXTREMES[name]}{jnp}.inf", mode="eval").body
@@ -211,16 +230,7 @@ def _reduced(failure: Failure, failing: Expression) -> str | None:
     if found.is_method:
         outer.func = ast.Attribute(value=node.value, attr=name, ctx=ast.Load())
     else:
-        outer.args = [node.value]
-    outer.keywords = where
+        outer.args = [node.value, *outer.args[1:]]
+    outer.keywords = [*outer.keywords, *where]
     code = failing.with_node(node)
     return None if code is None else with_imports(failure, code, "jax.numpy")
-
-
-def _index_text(node: ast.Subscript) -> str:
-    """Return an index as it is written: slices stand in no parentheses.
-
-    >>> _index_text(ast.parse("x[:, m]", mode="eval").body), _index_text(ast.parse("x[m]", mode="eval").body)
-    (':, m', 'm')
-    """
-    return ast.unparse(ast.Subscript(value=ast.Name(id="x"), slice=node.slice)).removeprefix("x[").removesuffix("]")

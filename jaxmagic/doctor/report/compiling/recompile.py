@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from .... import units
 from ....terminal import printable
+from ..remedies.conditions import MASKED
 from ..remedies.created_once import CREATED_ONCE
 
 #: How often and why something compiled again, by the kind of cause.
@@ -126,7 +127,7 @@ def waits_for_size(text: str, argument: str) -> str:
 def _one_size(argument: str) -> str:
     if argument:
         return f"Pass {printable(argument)}= with the largest size"
-    return "Keep all elements and mask them, with jnp.where(mask, x, 0) or jnp.mean(x, where=mask)"
+    return f"Keep all elements and mask them, with {MASKED}"
 
 
 def _grows(argument: str, axis: int, step: int) -> str:

@@ -7,6 +7,11 @@ from collections.abc import Callable
 from ....terminal import printable
 from ..quoted import quoted
 
+#: How to keep the size of what a mask selects, where the shapes are unknown.
+MASKED = (
+    "jnp.where(mask, array, 0) in a sum, or jnp.mean(array, where=mask), in which a mask over rows is mask[:, None]"
+)
+
 
 def spoiled_gradient(jnp: str, gradient: bool, mapped: bool = False) -> str:
     """Word when ``where()`` spoils a gradient, or ``cond()`` inside of ``jax.vmap``."""
@@ -138,6 +143,27 @@ def _chosen(jnp: str, traced: bool) -> str:
     return f" That is traced as well: use it in {jnp}.where(condition, a, b), not in an if." if traced else ""
 
 
+def _write_mask(
+    jnp: str,
+    gradient: bool = False,
+    array: str = "",
+    index: str = "",
+    mask: str = "",
+    wide: str = "",
+    rows: bool = False,
+) -> str:
+    array, mask, wide, index = (printable(array), printable(mask), printable(wide), printable(index))
+    if not array:
+        array, mask, wide, index = "array", "mask", "mask", "mask"
+    of_rows = " In where() and where=, a mask over rows is mask[:, None]." if rows else ""
+    return (
+        f"Keep the size. For a sum, put 0 in place of what is left out: {jnp}.where({wide}, {array}, 0). For a mean, "
+        f"leave it out: {jnp}.mean({array}, where={wide}).{of_rows} {jnp}.where({wide}, 1, {array}) is "
+        f"{array}.at[{index}].set(1), and {jnp}.nonzero({mask}, size=8) returns 8 indices, padded."
+        + spoiled_gradient(jnp, gradient)
+    )
+
+
 CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
     "write_selection": _write_selection,
     "write_decided": _write_decided,
@@ -197,9 +223,5 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
         f"Make the items an array. {jnp}.argmax(items == x) is the position of the first item that is equal, or 0 if "
         f"none is, and {jnp}.sum(items == x) is how many are, in place of {quoted(function)}."
     ),
-    "write_mask": lambda jnp, gradient=False: (
-        f"Keep the size: {jnp}.where(mask, x, 0) replaces what is left out, {jnp}.sum(x, where=mask) "
-        f"reduces the rest, {jnp}.where(mask, y, x) is x.at[mask].set(y), and {jnp}.nonzero(mask, size=n) returns n "
-        "indices, padded." + spoiled_gradient(jnp, gradient)
-    ),
+    "write_mask": _write_mask,
 }

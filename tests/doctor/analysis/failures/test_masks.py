@@ -277,3 +277,50 @@ def test_rows_at_a_traced_mask() -> None:
 def test_a_mask_among_slices_is_named_alone() -> None:
     cell = Cell(SOURCE.format(line="x = jnp.stack([x, x])[:, m].sum(1)"))
     assert cell.said.startswith("m (bool[6]) is traced, so the size of jnp.stack([x, x])[:, m] is unknown")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("x = x[m].sum() + row", "x = jnp.where(m[:, None], x, 0).sum() + row"),
+        ("x = x[y > 1].mean()", "x = x.mean(where=(y > 1)[:, None])"),
+        ("x = x[m].mean(0)", "x = x.mean(0, where=m[:, None])"),
+        ("x = jnp.std(x[~m], axis=0)", "x = jnp.std(x, axis=0, where=(~m)[:, None])"),
+        (
+            "x = jnp.stack([x[y > c].sum(axis=0) for c in (0, 1)])",
+            "x = jnp.stack([jnp.where((y > c)[:, None], x, 0).sum(axis=0) for c in (0, 1)])",
+        ),
+        ("x = x[:, m[:2]].max(1)", "x = x.max(1, where=m[:2], initial=-jnp.inf)"),
+        ("x = x[m].mean(1)", None),
+        ("x = x[x > 1].sum(0)", None),
+        ("x = x[m, 0].sum()", None),
+        ("x = x[m].sum(axis=0, keepdims=True)", None),
+    ],
+)
+def test_a_reduction_of_rows_gets_the_mask_along_them(line: str, code: str | None) -> None:
+    source = "@jax.jit\ndef f(x, y, m, row):\n    {}  # here\n    return x\n{}result = f(x, y, m, row)"
+    values = VALUES.format(x="jnp.arange(12.0).reshape(6, 2) ** 2")
+    cell = Cell(source.format(line, values))
+    assert cell.failure.kind == "mask"
+    assert cell.finding.code == code
+    if code is not None:
+        np.testing.assert_allclose(cell.rewritten(code).names["result"], on_numpy(line, cell.names), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("array", "index", "said"),
+    [
+        ("x", "y > 1", "jnp.where((y > 1)[:, None], x, 0). For a mean, leave it out: "),
+        ("x", "y > 1", "jnp.mean(x, where=(y > 1)[:, None]). "),
+        ("x", "y > 1", "jnp.where((y > 1)[:, None], 1, x) is x.at[y > 1].set(1), and jnp.nonzero(y > 1, size=8)"),
+        ("x", "x > 1", "jnp.where(x > 1, x, 0)"),
+        ("x", ":, row > 7", "jnp.where(row > 7, x, 0)"),
+        ("x[0]", "row > 7", "jnp.where(mask, array, 0)"),
+        ("x[0]", "row > 7", "In where() and where=, a mask over rows is mask[:, None]."),
+    ],
+)
+def test_the_advice_on_a_mask_has_the_names_and_axes_of_the_code(array: str, index: str, said: str) -> None:
+    source = "@jax.jit\ndef f(x, y, row):\n    return {}[{}]  # here\n{}f(x, y, row)"
+    cell = Cell(source.format(array, index, VALUES.format(x=ROWS)))
+    assert said in cell.said
+    assert ("mask[:, None]" in cell.said) == (array != "x")

@@ -176,7 +176,7 @@ def test_a_traced_mask_of_a_numpy_array_keeps_the_size() -> None:
             return np.ones(3)[x > 1]  # here
         f(jnp.arange(3.0))
     """)
-    assert "Keep the size: jnp.where(mask, x, 0)" in cell.said
+    assert "jnp.where(mask, array, 0)" in cell.said
 
 
 #: A line of a function in a cell.

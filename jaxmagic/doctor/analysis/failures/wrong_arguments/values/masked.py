@@ -124,25 +124,35 @@ def chosen(
         return None
     whole = _whole(new, ast.unparse(mask))
     dtype, bracket, rest = value.type.partition("[")
-    sizes, leading = _sizes(bracket + rest), _sizes(of)
-    if not leading or sizes[: len(leading)] != leading or not _keeps(failure, dtype, whole):
+    all_sizes, leading = sizes(bracket + rest), sizes(of)
+    if not leading or all_sizes[: len(leading)] != leading or not _keeps(failure, dtype, whole):
         return None
-    missing = sizes[len(leading) :]
+    missing = all_sizes[len(leading) :]
     shape = "[]" if _is_bool(whole) else shape_of(failure, whole)
     if shape != bracket + rest:
         selected = ast.unparse(whole) != ast.unparse(new)  # x[m] = y[m] goes along the axes of the mask
         if selected or (shape != "[]" and (not missing or shape != f"[{','.join(missing)}]")):
             return None
-    if missing:
-        axes = [*(ast.Slice() for _ in leading), *(ast.Constant(None) for _ in missing)]
-        mask = ast.Subscript(value=mask, slice=ast.Tuple(elts=axes, ctx=ast.Load()), ctx=ast.Load())
+    mask = along_rows(mask, len(leading), len(missing))
     return call(f"{spelled(failure, 'jax.numpy')}.where", mask, whole, array)
 
 
-def _sizes(shape: str) -> list[str]:
+def along_rows(mask: ast.expr, axes: int, missing: int) -> ast.expr:
+    """Return a mask with further axes behind its own, so that it broadcasts to an array that has them.
+
+    >>> [ast.unparse(along_rows(ast.Name(id="m"), 1, missing)) for missing in (0, 2)]
+    ['m', 'm[:, None, None]']
+    """
+    if not missing:
+        return mask
+    index = [*(ast.Slice() for _ in range(axes)), *(ast.Constant(None) for _ in range(missing))]
+    return ast.Subscript(value=mask, slice=ast.Tuple(elts=index, ctx=ast.Load()), ctx=ast.Load())
+
+
+def sizes(shape: str) -> list[str]:
     """Return the sizes in a shape.
 
-    >>> _sizes("[3,4]"), _sizes("[]")
+    >>> sizes("[3,4]"), sizes("[]")
     (['3', '4'], [])
     """
     return [each for each in shape.strip("[]").split(",") if each]
