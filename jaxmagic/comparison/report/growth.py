@@ -37,11 +37,12 @@ def about_growth(sweep: Sweep) -> list[str]:
         if curve.growth.changes:
             sentences.append(_changing(curve))
         elif is_bounded(curve.growth):
-            bounded.append(f"{curve.name} {_bounds(curve.variable.name, curve.growth.exponent)}")
+            bounded.append(f"{curve.name} {_with_estimate(curve.variable.name, curve.growth.exponent)}")
         else:
             unknown.append(curve.name)
     if bounded:
-        sentences.append(f"Uncertain growth: {'; '.join(bounded)}.")
+        beside = ", because other processes may have slowed some points down more than others" * _is_loaded(sweep)
+        sentences.append(f"Uncertain growth{beside}: {'; '.join(bounded)}.")
     if unknown:
         by = "other processes, overhead or noise" if _is_loaded(sweep) else "overhead or noise"
         sentences.append(f"Growth unknown, hidden by {by}: {'; '.join(unknown)}.")
@@ -68,6 +69,12 @@ def briefly(sweep: Sweep, sentences: Collection[str]) -> list[str]:
         else:
             unknown.append(f"{curve.name} unknown")
     return known + unknown
+
+
+def _with_estimate(name: str, exponent: Estimate) -> str:
+    """Return the ends of an exponent's interval, and before them the exponent of the best curve if both are known."""
+    bounds = _bounds(name, exponent)
+    return f"about {name}^{exponent.value:.1f}, {bounds}" if bounds.startswith("between") else bounds
 
 
 def _bounds(name: str, exponent: Estimate) -> str:

@@ -262,9 +262,9 @@ def test_growth_that_other_processes_may_hide_says_so(sweep: Sweep) -> None:
             inf,
             "jit grows as n^1.00 (0.90 to 1.10).",  # less than 1 % of the time at n = 1024
         ),
-        (estimate(2, 1.2, 2.9), None, 8, "Uncertain growth: jit between n^1.2 and n^2.9."),
-        (estimate(2.9, 1.26, 4.84), None, 8, "Uncertain growth: jit between n^1.2 and n^4.9."),
-        (estimate(0.5, -0.44, 1.5), None, 8, "Uncertain growth: jit between n^-0.5 and n^1.5."),
+        (estimate(2, 1.2, 2.9), None, 8, "Uncertain growth: jit about n^2.0, between n^1.2 and n^2.9."),
+        (estimate(2.9, 1.26, 4.84), None, 8, "Uncertain growth: jit about n^2.9, between n^1.2 and n^4.9."),
+        (estimate(0.5, -0.44, 1.5), None, 8, "Uncertain growth: jit about n^0.5, between n^-0.5 and n^1.5."),
         (estimate(1, -0.2, 3.1), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
         (estimate(1, 0.04, 3.1), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
         (estimate(0.2, -21.5, 21.8), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
@@ -287,6 +287,20 @@ def test_growth_is_told_as_far_as_it_is_known(
     curves = (replace(sweep["jit"][0], growth=found),)
     monkeypatch.setattr(Sweep, "curves", property(lambda _: curves))
     assert growth_words.about_growth(sweep) == [words]
+
+
+def test_growth_that_other_processes_make_uncertain_is_told_with_that_cause(
+    sweep: Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Growth(exponent=estimate(2, 1.2, 2.9), start=8, overhead_ns=None)
+    curves = (replace(sweep["jit"][0], growth=found),)
+    monkeypatch.setattr(Sweep, "curves", property(lambda _: curves))
+    monkeypatch.setattr(growth_words, "is_loaded", lambda *_: True)
+    (told,) = growth_words.about_growth(sweep)
+    assert told == (
+        "Uncertain growth, because other processes may have slowed some points down more than others: jit about "
+        "n^2.0, between n^1.2 and n^2.9."
+    )
 
 
 def test_growth_that_is_no_power_is_told_from_point_to_point(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -470,6 +484,7 @@ def test_the_fold_tells_bounds_and_what_is_unknown(sweep: Any) -> None:
 
     class Drawn:
         curves: Any = ()
+        points = ()
 
     drawn = Drawn()
     drawn.curves = curves
