@@ -9,7 +9,6 @@ from ...benchmarking.record.versus import LEAST_DIFFERENCE
 from ...profiling.analysis.devices.bound import bound_of
 from ...profiling.analysis.roofline import placed
 from ...profiling.report.sentences import about_bound
-from ...records.note import Note
 from ...report.blocks import Block, Entries, Entry, Excerpt, Headline, Picture, Sentence
 from ...report.compose import Brief
 from ...report.glance import notes_folded
@@ -20,7 +19,7 @@ from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
 from ..rules.all import HOST_RULES, RULES
 from .remedies.speedups import how_fast
-from .runs import about_compiling, about_runs, found_nothing, is_incomplete, not_applied
+from .runs import ABOUT_HOST, about_compiling, about_runs, found_nothing, is_incomplete
 from .verified import beside_memory
 
 #: The operations whose rates are known must take at least this share of the device time to speak for all.
@@ -71,8 +70,9 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
         yield from (Sentence(text=each) for each in compiled)
     if diagnosis.profile is not None and diagnosis.warm:
         yield from (Sentence(text=each) for each in about_bound(diagnosis.profile, diagnosis.wall_ns))
+    yield from (Sentence(text=str(each)) for each in diagnosis.notes if each.kind in ABOUT_HOST)
     unclaimed = compiled if diagnosis.findings and not any(each.compiles for each in diagnosis.findings) else []
-    notes = (str(each) for each in diagnosis.notes if each.kind not in (*_IN_HEADLINE, *_FIRST))
+    notes = (str(each) for each in diagnosis.notes if each.kind not in (*_IN_HEADLINE, *_FIRST, *ABOUT_HOST))
     yield from notes_folded((*about_runs(diagnosis), *unclaimed, *notes))
     if explain:
         yield from (Sentence(text=each, faint=True) for each in about_rules(_explained(diagnosis)))
@@ -125,43 +125,13 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
         return "The code was interrupted before a run ended: no rule can tell what a whole one costs."
     if not diagnosis.looked:
         return f"No rule was applied{run}."
-    failed = sum(each.kind == "doctor.rule_failed" for each in diagnosis.notes)
-    once = any(each.kind.startswith("doctor.once_") for each in diagnosis.notes)
-    stopped = any(each.kind == "doctor.interrupted" for each in diagnosis.notes)
-    but = [
-        *([f"{units.count(failed, 'rule')} failed"] if failed else []),
-        *(["jit was disabled"] if any(each.kind == "doctor.jit_disabled" for each in diagnosis.notes) else []),
-        *(["the code ran only once"] if once and not not_applied(diagnosis) else []),
-        *(["the last run was interrupted"] if stopped else []),
-        *(map(_made, (each for each in diagnosis.notes if each.kind == "doctor.made_by_the_code"))),
-        *(map(_unjudged, (each for each in diagnosis.notes if each.kind == "doctor.host_unjudged"))),
-        *(map(_unsampled, (each for each in diagnosis.notes if each.kind == "doctor.input_unjudged"))),
-    ]
-    incomplete = f", but {' and '.join(but)}" if but else ""
-    return f"{found_nothing(diagnosis, once)}{incomplete}{run}{_bound(diagnosis)}."
+    return f"{found_nothing(diagnosis)}{run}{_bound(diagnosis)}."
 
 
 def _why_nothing(diagnosis: Diagnosis) -> str | None:
     """Word why nothing ran that a rule could judge; ``None`` if something did."""
     uncalled = [str(each) for each in diagnosis.notes if each.kind in _UNCALLED]
     return uncalled[0] if uncalled and not diagnosis.findings else None
-
-
-def _made(found: Note) -> str:
-    """Word that the code compiles functions in each run that it makes itself."""
-    return f"each run compiles what the code makes, for {units.time(float(found.facts['compile_ns']))}"
-
-
-def _unjudged(found: Note) -> str:
-    """Word that rules could not judge, and why."""
-    times = units.number(float(found.facts["times"]), 2)
-    return f"{found.facts['rules']} could not judge: under the profiler, a run took {times} times as long"
-
-
-def _unsampled(found: Note) -> str:
-    """Word that loading of data could not be judged, and why."""
-    slower = "the run with samples of the host was slower" if found.facts["slower_ns"] else "its samples are too few"
-    return f"input-bound could not judge: {slower}"
 
 
 def _first(diagnosis: Diagnosis, digits: int, known: bool) -> tuple[str, bool]:

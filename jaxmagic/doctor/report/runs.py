@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from ... import units
 from ...compilation.record.compilation import Compilation
 from ...records.names import listed
+from ...records.note import Note
 from ...terminal import printable
 from ..record.diagnosis import Diagnosis
 from ..rules.all import RULES
 from ..rules.host.loading import LEAST_LOADING_NS
 from ..rules.rule import LEAST_IDLE, LEAST_SHARE
+
+#: The kinds of notes that follow on how long the device is idle.
+ABOUT_HOST = ("doctor.host_lines",)
 
 #: The kinds of causes that name what differs from an earlier call, and at most so many of the functions are named.
 _DIFFERS = frozenset(
@@ -26,18 +30,44 @@ def is_incomplete(diagnosis: Diagnosis) -> bool:
     return any(not each.facts.get("complete") for each in ended)
 
 
-def not_applied(diagnosis: Diagnosis) -> list[str]:
-    """Return the names of the rules that could not look, those with the same reason in one text."""
-    return [str(each.facts["rules"]) for each in diagnosis.notes if each.kind == "doctor.not_looked"]
-
-
-def found_nothing(diagnosis: Diagnosis, once: bool) -> str:
-    """Word how many rules found no problem, where some could not look because the code ran only once."""
-    missing = not_applied(diagnosis)
+def found_nothing(diagnosis: Diagnosis) -> str:
+    """Word that rules found no problem, how many of them, and what they could not see."""
+    missing = [str(each.facts["rules"]) for each in diagnosis.notes if each.kind == "doctor.not_looked"]
+    once = any(each.kind.startswith("doctor.once_") for each in diagnosis.notes)
+    failed = sum(each.kind == "doctor.rule_failed" for each in diagnosis.notes)
+    stopped = any(each.kind == "doctor.interrupted" for each in diagnosis.notes)
+    but = [
+        *([f"{units.count(failed, 'rule')} failed"] if failed else []),
+        *(["jit was disabled"] if any(each.kind == "doctor.jit_disabled" for each in diagnosis.notes) else []),
+        *(["the code ran only once"] if once and not missing else []),
+        *(["the last run was interrupted"] if stopped else []),
+        *(["the host keeps the device idle"] if any(each.kind in ABOUT_HOST for each in diagnosis.notes) else []),
+        *(map(_made, (each for each in diagnosis.notes if each.kind == "doctor.made_by_the_code"))),
+        *(map(_unjudged, (each for each in diagnosis.notes if each.kind == "doctor.host_unjudged"))),
+        *(map(_unsampled, (each for each in diagnosis.notes if each.kind == "doctor.input_unjudged"))),
+    ]
+    incomplete = f", but {' and '.join(but)}" if but else ""
     if not once or not missing:
-        return "No rule found a problem"
+        return f"No rule found a problem{incomplete}"
     looked, others = len(diagnosis.looked), sum(len(each.split(", ")) for each in missing)
-    return f"{looked} of {looked + others} rules found no problem, and the others need further runs"
+    return f"{looked} of {looked + others} rules found no problem, and the others need further runs{incomplete}"
+
+
+def _made(found: Note) -> str:
+    """Word that the code compiles functions in each run that it makes itself."""
+    return f"each run compiles what the code makes, for {units.time(float(found.facts['compile_ns']))}"
+
+
+def _unjudged(found: Note) -> str:
+    """Word that rules could not judge, and why."""
+    times = units.number(float(found.facts["times"]), 2)
+    return f"{found.facts['rules']} could not judge: under the profiler, a run took {times} times as long"
+
+
+def _unsampled(found: Note) -> str:
+    """Word that loading of data could not be judged, and why."""
+    slower = "the run with samples of the host was slower" if found.facts["slower_ns"] else "its samples are too few"
+    return f"input-bound could not judge: {slower}"
 
 
 def about_runs(diagnosis: Diagnosis) -> list[str]:

@@ -12,6 +12,7 @@ from ..record.finding import RuleFinding
 from .all import HOST_RULES, RULES
 from .compiling.compile_claims import divide_compile_time
 from .compiling.every_run import made_by_the_code
+from .host.host_lines import host_lines
 from .host.jitting.shared_loop import with_shared_loops
 from .host.loading import unjudged_loading
 from .memory import uncounted
@@ -72,6 +73,8 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
     if not {rule.name for rule in host} & {each.rule for each in findings}:
         notes += filter(None, [unjudged(host, evidence), reads_unseen(evidence) if "host-wait" in looked else None])
         notes += filter(None, [unjudged_loading(evidence) if "input-bound" in looked else None])
+    host_ns = sum(each.cost_ns or 0.0 for each in findings if each.rule in {rule.name for rule in host})
+    notes += filter(None, [host_lines(evidence, host_ns)])
     findings = as_lower_bounds(with_shared_loops(divide_compile_time(findings, evidence), evidence), evidence)
     notes += filter(None, [about_part(looked, evidence)])
     ordered = _behind_jit(sorted(findings, key=_priority), evidence)

@@ -103,6 +103,15 @@ def test_rules_that_need_further_runs_are_in_the_headline_of_code_that_ran_once(
     assert headline(replace(found, notes=tuple(others)), 3).startswith("No rule found a problem; ")
 
 
+def test_where_the_host_is_follows_on_how_long_the_device_is_idle(diagnosis: Any) -> None:
+    at = note("doctor.host_lines", lines="96 % at cell 1:5 in gzip.compress")
+    found = diagnosis(findings=(), notes=(at,))
+    assert headline(found, 3) == "No rule found a problem, but the host keeps the device idle; a run takes 40.0 ms."
+    (line,) = [number for number, each in enumerate(to_text(found, WIDE).splitlines()) if each.startswith(str(at))]
+    assert to_text(found, WIDE).count(str(at)) == 1
+    assert line < 4
+
+
 def test_what_the_code_makes_and_compiles_in_each_run_is_in_the_headline_without_findings(diagnosis: Any) -> None:
     made = note("doctor.made_by_the_code", functions="f", count=1, compile_ns=30_000_000)
     assert headline(diagnosis(findings=(), notes=(made,)), 3) == (
