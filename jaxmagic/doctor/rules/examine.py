@@ -74,7 +74,7 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
         notes += filter(None, [unjudged(host, evidence), reads_unseen(evidence) if "host-wait" in looked else None])
         notes += filter(None, [unjudged_loading(evidence) if "input-bound" in looked else None])
     host_ns = sum(each.cost_ns or 0.0 for each in findings if each.rule in {rule.name for rule in host})
-    notes += filter(None, [host_lines(evidence, host_ns)])
+    notes += filter(None, [None if only else host_lines(evidence, host_ns)])
     findings = as_lower_bounds(with_shared_loops(divide_compile_time(findings, evidence), evidence), evidence)
     notes += filter(None, [about_part(looked, evidence)])
     ordered = _behind_jit(sorted(findings, key=_priority), evidence)
