@@ -68,6 +68,8 @@ def _value(failure: Failure, failing: Expression) -> str:
         return ast.unparse(node)
     direct = {each.id for each in _operands(failing.node) if isinstance(each, ast.Name)}
     named = [each.name for each in failure.values if each.name in direct and each.type == failure.type]
+    arguments = () if failure.traced is None else failure.traced.arguments
+    named = named if len(named) == 1 else [each for each in named if each in arguments]  # JAX names the first one
     return named[0] if len(named) == 1 else ""
 
 
@@ -114,7 +116,7 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     size = "" if failing is None or failure.library is not None else size_use(failure, failing)
     if _is_known(failure) and (size or (failure.library is None and failure.kind in ("index", "shape"))):
         return note("doctor.write_in_python"), None
-    static = static_argument(failure, failing, of_size=bool(size))
+    static = static_argument(failure, failing, of_size=bool(size) or name == "arange")
     if size and (need in ("int", "round") or name in ("item", "tolist") or need.startswith("math.")):
         return known_number(failure, failing, static, size)
     if failure.library is not None:

@@ -14,6 +14,7 @@ from ....record.failing_code import Passed
 from ....record.failure import Failure
 from ..expression import Expression, spelled, value_named, with_imports
 from .size_use import is_number, loops_in, names_in_body, parts_in, sizes_in
+from .static_options import options_for
 
 #: Libraries whose functions compute with traced values, but for those that select what is computed.
 _ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
@@ -172,6 +173,8 @@ def write_static(failure: Failure, static: StaticArgument, traced_too: str = "")
     function = given.function if given is not None else "the function" if traced is None else traced.function
     code = static_decorator(failure, *static.names)
     option = given.option if given is not None and code is None else ""
+    if code is None and given is None and len(static.names) == 1 and failure.call is not None and failure.call.static:
+        option = options_for(failure, static.names)
     kind, names = static.type or "", ", ".join(static.names)
     passed = () if failure.call is None else failure.call.arguments
     varying = ", ".join(each.name for each in passed if each.varies and each.name in static.names)

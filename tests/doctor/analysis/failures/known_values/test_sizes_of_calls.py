@@ -59,3 +59,26 @@ def test_the_index_of_a_list_of_sizes_is_static() -> None:
     cell = Cell("lst = [1, 2]\n@jax.jit\ndef f(i):\n    return jnp.zeros(lst[i])  # here\nf(1)")
     assert "declare it static" in cell.said
     assert "keep it traced" not in cell.said
+
+
+STEPS = """
+    {decorator}
+    def steps(x, end, dt): return lax.scan(lambda c, t: (c + dt * t, c), x, jnp.arange(0.0, end, dt))  # here
+    y = steps(1.0, {end}, 0.5)
+"""
+
+
+def test_floats_of_arange_become_static_together() -> None:
+    cell = Cell(STEPS.format(decorator="@jax.jit", end="2.0"))
+    assert cell.said.startswith("end (f32[]) is traced")
+    assert "end and dt are Python floats where steps is called: declare both static." in cell.said
+    assert cell.finding.code == '@functools.partial(jax.jit, static_argnames=("end", "dt"))'
+    assert cell.rewritten(cell.finding.code).error is None
+    cell = Cell(STEPS.format(decorator="@functools.partial(jax.jit, static_argnames='end')", end="2.0"))
+    assert cell.said.startswith("dt (f32[]) is traced")
+    assert 'declare it static, with static_argnames=("end", "dt") where the function is jitted.' in cell.said
+
+
+def test_an_array_of_arange_does_not_become_static() -> None:
+    assert "declare" not in Cell(STEPS.format(decorator="@jax.jit", end="jnp.array(2.0)")).said
+    assert "declare" not in Cell("@jax.jit\ndef f(n): return jnp.zeros(n)\nf(2.0)").said
