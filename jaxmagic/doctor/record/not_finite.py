@@ -23,6 +23,7 @@ class Made:
         statement: the statement there, without the indentation of its first line; ``None`` if it is unknown.
         node: the position of the expression in ``ast.walk`` of the statement; ``None`` if unknown.
         names: the names that the function there uses.
+        computed_of: the variables that the statement reads, with the expressions that they were computed of.
     """
 
     operation: str
@@ -32,6 +33,7 @@ class Made:
     statement: str | None = None
     node: int | None = None
     names: tuple[str, ...] = ()
+    computed_of: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

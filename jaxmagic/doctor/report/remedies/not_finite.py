@@ -69,8 +69,8 @@ def _write_in_domain(
     )
     how = f": {printable(example)}.{edge} A where()" if example else f", with {jnp}.where(): one"
     return (
-        f"The operation needs {'' if is_operand else 'a value that is '}{domain}. Replace other inputs before it"
-        f"{how} behind the operation leaves NaN in the gradient."
+        f"The operation needs {'' if is_operand else 'a value that is '}{domain}. Where its operand is not, put "
+        f"another number in its place before it{how} behind the operation leaves NaN in the gradient."
     )
 
 
@@ -100,7 +100,9 @@ def _computed_for(location: str, code: str, again: bool) -> str:
     return f"{line}{'.' if code and not code.endswith('.') else ''}{how}" if again else line
 
 
-def _write_before(code: str, domain: str, example: str, steep: str, gradient: bool, sure: bool) -> str:
+def _write_before(
+    code: str, domain: str, example: str, steep: str, gradient: bool, sure: bool, root: str = "", name: str = ""
+) -> str:
     """Word how to keep the operand of an expression in the domain of its value, or of its derivative.
 
     Args:
@@ -110,6 +112,8 @@ def _write_before(code: str, domain: str, example: str, steep: str, gradient: bo
         steep: where the derivative is infinite, if the example includes that.
         gradient: whether the derivative is what has to be finite.
         sure: whether the infinity is known to come from this expression.
+        root: the root that the operand was computed as, of which the derivative is infinite as well.
+        name: the variable that holds this root.
     """
     strict = "<" if "and" in steep else ">"
     edge = (
@@ -119,9 +123,16 @@ def _write_before(code: str, domain: str, example: str, steep: str, gradient: bo
     )
     is_operand = domain.startswith(("a divisor", "a base"))
     needs = f"needs {'' if is_operand else 'a value that is '}{domain}{' for a finite gradient' if gradient else ''}"
+    behind = (
+        f" {quoted(name)} = {quoted(root)} has an infinite derivative at 0, so NaN would follow there: replace 0 "
+        "before it as well."
+        if root
+        else ""
+    )
     return (
-        f"{_probably(sure)}{quoted(code)} {needs}. Replace other operands before it: {printable(example)}.{edge} A "
-        "where() behind the operation leaves NaN in the gradient."
+        f"{_probably(sure)}{quoted(code)} {needs}. Where its operand is not, put another number in its place before "
+        f"the operation: {printable(example)}.{edge}{behind} A where() behind the operation leaves NaN in the "
+        "gradient."
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from failing_cells import Cell
 
@@ -78,7 +79,7 @@ def test_where_behind_a_logarithm_is_explained_and_mended(gradient: str) -> None
     assert (f"The infinity was made by log in jnp.log(p) at {cell.here}." in cell.said) is ("jit" in gradient)
     assert ("It is not known where the infinity comes from" in cell.said) is ("jit" not in gradient)
     example = "jnp.log(jnp.where(p > 0, p, 1))"
-    assert f"Replace other operands before it: {example}." in cell.said
+    assert f"put another number in its place before the operation: {example}." in cell.said
     assert Cell(ENTROPY.replace("jnp.log(p)", example).format(gradient=gradient)).error is None
 
 
@@ -196,3 +197,39 @@ def test_a_matrix_that_has_no_decomposition_inside_a_loop_is_what_the_remedy_is_
     assert cell.finding.line == cell.here
     assert needs in cell.said
     assert "jnp.where" not in cell.said
+
+
+ENERGY = """
+    def energy(x):
+        d = x[:, None] - x[None]
+        r = {root}
+        return {value}  # here
+    with jax.debug_nans(True):
+        g = jax.jit(jax.grad(energy))(jnp.arange(6.0).reshape(2, 3))
+"""
+
+
+@pytest.mark.parametrize(
+    "root", ["jnp.sqrt((d ** 2).sum(-1))", "jnp.linalg.norm(d, axis=-1)", "jnp.sum(d ** 2, -1) ** 0.5"]
+)
+@pytest.mark.parametrize("value", ["jnp.where(r > 0, 1 / r, 0.0).sum()", "jnp.where(r > 0, jnp.log(r), 0.0).sum()"])
+def test_a_root_on_a_line_before_is_mended_at_once(root: str, value: str) -> None:
+    cell = Cell(ENERGY.format(root=root, value=value))
+    assert f"r = {root} has an infinite derivative at 0, so NaN would follow there" in cell.said
+    assert cell.finding.code is not None
+    *first, last = cell.finding.code.splitlines()
+    before = "\n        ".join(first)
+    source = ENERGY.replace("r = {root}", "{before}").replace("return {value}", "{last}")
+    mended = Cell(source.format(before=before, last=last))
+    assert mended.error is None
+    assert bool(jnp.isfinite(mended.names["g"]).all())
+    x = jnp.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(mended.names["energy"](x), cell.names["energy"](x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("root", ["(d ** 2).sum(-1)", "jnp.exp(d).sum(-1) - 3", "jnp.sqrt(jnp.abs(d).sum(-1)) * 1.0"])
+def test_another_operand_is_mended_alone(root: str) -> None:
+    cell = Cell(ENERGY.format(root=root, value="jnp.where(r > 0, 1 / r, 0.0).sum()"))
+    assert "Where its operand is not, put another number in its place before the operation: 1 / " in cell.said
+    assert "NaN would follow" not in cell.said
+    assert cell.finding.code is None

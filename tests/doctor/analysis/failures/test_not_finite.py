@@ -48,7 +48,7 @@ def test_the_example_has_the_operand_of_the_failing_expression(name: str) -> Non
     line, example = READ[name]
     cell = _cell(line)
     assert cell.finding.line == cell.here
-    assert f"Replace other inputs before it: {example}." in cell.said
+    assert f"put another number in its place before it: {example}." in cell.said
 
 
 @pytest.mark.parametrize("name", READ)

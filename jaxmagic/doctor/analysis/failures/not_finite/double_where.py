@@ -12,7 +12,7 @@ from .domains import Place, is_repeatable, is_steep
 from .operations import Written, is_root
 
 #: Statements in front of which another one can be written.
-_SIMPLE = ast.Return | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr
+SIMPLE = ast.Return | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr
 
 #: Expressions whose parts are not computed where the statement begins.
 _LATER = ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.IfExp | ast.BoolOp
@@ -75,7 +75,7 @@ def double_where_of_norm(failure: Failure, found: Written, names: Collection[str
 
 def _can_begin(found: Written) -> bool:
     """Return whether another statement can be written in front, which computes a part of the expression."""
-    return isinstance(found.statement, _SIMPLE) and not any(isinstance(each, _LATER) for each in found.ancestors)
+    return isinstance(found.statement, SIMPLE) and not any(isinstance(each, _LATER) for each in found.ancestors)
 
 
 def _with_node(found: Written, new: ast.expr, first: str) -> str | None:

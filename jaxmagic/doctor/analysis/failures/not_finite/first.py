@@ -14,7 +14,7 @@ from ....record.not_finite import Made, NotFinite, Role
 from ..expression import spelled
 from ..origin import evidence_of
 from .domains import DOMAINS, STRICT_DOMAINS, Operand, Place, mended
-from .double_where import double_where, double_where_of_norm, is_norm
+from .double_where import SIMPLE, double_where, double_where_of_norm, is_norm
 from .operations import WITH_BODIES, Written, applies, matrix_in, place_in, role_of, text_of, written
 
 #: Infinity as it is written.
@@ -150,7 +150,7 @@ def _in_domain(failure: Failure, made: Made, sure: bool, infinite: bool) -> _Rem
         code = double_where(failure, *_culprit_again(failure, made, culprit), made.names)
         if code is not None:
             return _Remedy(note("doctor.write_double_where", code=operation, sure=sure), code)
-    name = needs.operations[0]
+    name, root = needs.operations[0], _root_before(failure, made, culprit) if gradient else None
     example = mended(failure, culprit.node, (owner, field, number, _strict(needs) if gradient else needs))
     if example is None:
         return None
@@ -163,8 +163,40 @@ def _in_domain(failure: Failure, made: Made, sure: bool, infinite: bool) -> _Rem
             steep="" if gradient else needs.steep,
             gradient=gradient,
             sure=sure,
-        )
+            root=root.text if root is not None else "",
+            name=root.name if root is not None else "",
+        ),
+        None if root is None else f"{root.code}\n{ast.unparse(culprit.statement)}",
     )
+
+
+class _Root(NamedTuple):
+    """A variable that is a square root, and how to keep zero out of this root."""
+
+    name: str
+    text: str
+    code: str
+
+
+def _root_before(failure: Failure, made: Made, culprit: Written) -> _Root | None:
+    """Return the operand, if it is a variable that the same function computed as a root, which fails next."""
+    place = place_in(failure, culprit.node)
+    if place is None or not isinstance(culprit.statement, SIMPLE):
+        return None
+    owner, field, number, _ = place
+    operand = getattr(owner, field) if number is None else getattr(owner, field)[number]
+    text = dict(made.computed_of).get(operand.id) if isinstance(operand, ast.Name) else None
+    if text is None:
+        return None
+    statement = ast.parse(f"{operand.id} = {text}").body[0]
+    assert isinstance(statement, ast.Assign)
+    found = Written(statement, statement.value)
+    if is_norm(failure, found.node):
+        code = double_where_of_norm(failure, found, made.names)
+    else:
+        at = place_in(failure, found.node)
+        code = None if at is None else double_where(failure, found, at, made.names)
+    return None if code is None else _Root(operand.id, text, code)
 
 
 def _culprit(failure: Failure, found: Written, made: Made, role: Role, sure: bool) -> tuple[Written, Place] | None:

@@ -20,6 +20,7 @@ from .....runtime.tracing import inner_jaxprs, is_tracer
 from ....record.not_finite import Made, NotFinite, Role
 from ...frames import known
 from ..statement import place_of
+from .assigned import computed_of
 from .computed import Value
 from .loop_bodies import LONGEST_NS, FromInput, Origin, Search, first_in_loop
 from .reasons import reason_of_operands
@@ -119,4 +120,12 @@ def _with_code(made: Made, written: Written) -> Made:
     is_shown = 0 < written.line <= len(lines) and not place.outdated
     source = lines[written.line - 1].strip() if is_shown else ""
     names = tuple(sorted({*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}))
-    return replace(made, line=line, source=source, statement=place.text, node=place.position, names=names)
+    return replace(
+        made,
+        line=line,
+        source=source,
+        statement=place.text,
+        node=place.position,
+        names=names,
+        computed_of=computed_of(place, code),
+    )

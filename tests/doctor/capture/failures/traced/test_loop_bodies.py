@@ -201,8 +201,10 @@ def test_the_operand_inside_a_loop_is_named_where_the_line_has_one(line: str, me
             lax.scan(body, 0.0, jnp.arange(3.0))
     """)
     assert cell.finding.line == cell.here
-    other = "Replace other inputs before it, with jnp.where()"
-    assert (other if mended is None else f"Replace other operands before it: {mended}.") in cell.said
+    other = "put another number in its place before it, with jnp.where()"
+    assert (
+        other if mended is None else f"put another number in its place before the operation: {mended}."
+    ) in cell.said
 
 
 _STILL_CHECKED = """
