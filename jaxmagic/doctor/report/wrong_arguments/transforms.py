@@ -73,6 +73,21 @@ def _write_xla(part: str) -> str:
     return f"{narrow} Another version of jaxlib may have no such error."
 
 
+def _write_same_sizes(pairs: str, names: str, shape: str, jax: str) -> str:
+    """Word what to write for mapped axes of different sizes: there is one call for each element, or for each pair."""
+    each = (
+        f"To call it for all pairs of {quoted(names)}, map it twice: {printable(pairs)}, of which the result begins "
+        f"with the axes ({shape})."
+        if pairs
+        else f"To call it for all pairs, map it twice, as in {jax}.vmap({jax}.vmap(f, in_axes=(None, 0)), "
+        "in_axes=(0, None))(a, b)."
+    )
+    return (
+        f"If the elements belong together one by one, the mapped axes need one size: correct the line that made one "
+        f"of them. {each} An argument that is the same for all elements gets None in in_axes=."
+    )
+
+
 TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
     "error_transfer": _transfer,
     "write_transfer": lambda direction, jax: (
@@ -168,9 +183,7 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
     "error_aux": lambda: "With has_aux=True, the function has to return a pair: the number, and what is extra.",
     "write_aux": lambda: "Return (loss, extra), or leave out has_aux=True.",
     "error_vmap_sizes": lambda axes: f"The mapped axes have different sizes: {printable(axes)}.",
-    "write_in_axes": lambda: (
-        "in_axes= says which axis of each argument is mapped; None for an argument that is the same for all."
-    ),
+    "write_same_sizes": _write_same_sizes,
     "error_vmap_rank": lambda argument, axis, shape: (
         f"{quoted(argument) or 'An argument'} has shape {shape}, so it has no axis {axis} that jax.vmap could map."
     ),

@@ -7,7 +7,7 @@ import re
 
 from ......records.note import note
 from .....record.failure import Failure
-from ...expression import expression_of, spelled
+from ...expression import Expression, expression_of, spelled
 from ..explained import SHAPE, Explained, Rule
 from ..operands import fact, shapes_in, shortened
 
@@ -16,7 +16,54 @@ def explain_vmap_sizes(failure: Failure) -> Explained:
     """Explain mapped axes of different sizes."""
     axes = re.findall(r"had size (\d+)(?:, e\.g\.|:) (axis .+?);?$", fact(failure, "axes"), re.M)
     said = "; ".join(f"{size} for {where.replace(' of type ', ' (')})" for size, where in axes)
-    return Explained(note("doctor.error_vmap_sizes", axes=said), note("doctor.write_in_axes"))
+    pairs, names = _pairs(failure, expression_of(failure)) or ("", "")
+    shape = ", ".join(size for size, _ in axes)
+    return Explained(
+        note("doctor.error_vmap_sizes", axes=said),
+        note("doctor.write_same_sizes", pairs=pairs, names=names, shape=shape, jax=spelled(failure, "jax")),
+    )
+
+
+def _pairs(failure: Failure, failing: Expression | None) -> tuple[str, str] | None:
+    """Return the call of a function that is mapped for all pairs, and the arguments; ``None`` if they are unknown."""
+    match None if failing is None else failing.node:
+        case ast.Call(func=ast.Call(func=vmap, args=[function, *axes], keywords=options), args=given, keywords=[]):
+            entries = _entries([*axes, *(each.value for each in options if each.arg == "in_axes")], len(given))
+            entries = entries if all(each.arg == "in_axes" for each in options) else None
+        case _:
+            return None
+    operands = failure.operands
+    if entries is None or len(operands) != len(given) or any(isinstance(each, ast.Starred) for each in given):
+        return None
+    sizes = list[int | None]()
+    for each, axis in zip(operands, entries, strict=True):
+        if axis is not None and (each.shape is None or not -len(each.shape) <= axis < len(each.shape)):
+            return None
+        sizes.append(None if axis is None or each.shape is None else each.shape[axis])
+    kinds = list(dict.fromkeys(each for each in sizes if each is not None))
+    if len(kinds) != 2:
+        return None
+    inner, outer = (
+        tuple(axis if size == kind else None for axis, size in zip(entries, sizes, strict=True))
+        for kind in reversed(kinds)
+    )
+    map_, text = ast.unparse(vmap), ", ".join(ast.unparse(each) for each in given)
+    code = f"{map_}({map_}({ast.unparse(function)}, in_axes={inner}), in_axes={outer})({text})"
+    named = (
+        " and ".join(each.text for each, size in zip(operands, sizes, strict=True) if size == kind) for kind in kinds
+    )
+    return code, " with ".join(named)
+
+
+def _entries(axes: list[ast.expr], count: int) -> list[int | None] | None:
+    """Return which axis of each argument ``in_axes`` maps; ``None`` if that is unknown."""
+    try:
+        given = ast.literal_eval(axes[0]) if axes else 0
+    except ValueError:
+        return None
+    entries = [given] * count if isinstance(given, int) else given
+    known = isinstance(entries, tuple | list) and len(entries) == count and len(axes) < 2
+    return list(entries) if known and all(each is None or isinstance(each, int) for each in entries) else None
 
 
 def explain_vmap_rank(failure: Failure) -> Explained:
