@@ -242,6 +242,10 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
             else ""
         )
     ),
+    "write_init_again": lambda optimizer, state: (
+        f"{quoted(state)} was made for other parameters. Whenever the parameters that are updated change, make a new "
+        f"state with them: {quoted(state)} = {quoted(optimizer)}.init(params). Its moments then begin at zero."
+    ),
     "write_same_tree": lambda: (
         "Pass pytrees with the same containers, keys and lengths; jax.tree.structure(x) shows the structure of each."
     ),

@@ -12,7 +12,7 @@ from ...record.failing_code import Difference, Operand
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .dtypes import dtype_of, lost_in, wider_dtype
-from .expression import expression_of, spelled
+from .expression import Expression, expression_of, spelled
 from .origin import error_finding
 from .wrong_arguments.operands import Shape, broadcast, written
 
@@ -79,8 +79,27 @@ def explain_pytree(failure: Failure) -> RuleFinding:
         given = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
         passed = given.id if isinstance(given, ast.Name) else ""
         return _finding(failure, found, more, note("doctor.write_updates", passed=passed))
+    optimizer = _optimizer_of_others(failure, failing, said)
+    if optimizer is not None:
+        return _finding(failure, found, more, optimizer)
     of_specs = first.path.startswith("shard_map ")
     return _finding(failure, found, more, note("doctor.write_specs") if of_specs else note("doctor.write_same_tree"))
+
+
+def _optimizer_of_others(failure: Failure, failing: Expression | None, said: dict[str, str]) -> Note | None:
+    """Advise on the state of an optimizer of Optax that was made for other parameters; ``None`` for anything else."""
+    if failing is None or failure.library is None or "/optax/" not in failure.library.file.replace("\\", "/"):
+        return None
+    match failing.node:
+        case ast.Call(func=ast.Attribute(value=optimizer, attr="update"), args=[grads, state, *_]):
+            held, given = ast.unparse(state), ast.unparse(grads)
+            inside = [
+                said[each].removeprefix(held) for each in ("tree", "other") if said.get(each, "").startswith(held)
+            ]
+            others = [said[each] for each in ("tree", "other") if said.get(each, "").startswith(given)]
+            if len(inside) == len(others) == 1 and re.search(r"\.\w+", inside[0]):  # a field of a state
+                return note("doctor.write_init_again", optimizer=ast.unparse(optimizer), state=held)
+    return None
 
 
 def _finding(failure: Failure, found: Note, more: tuple[Difference, ...], remedy: Note) -> RuleFinding:

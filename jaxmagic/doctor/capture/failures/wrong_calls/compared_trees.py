@@ -43,7 +43,18 @@ def compared_trees(place: Place, frame: FrameType, called: Sequence[FrameType], 
     other = _differing(values, path)
     named = {"tree": 0, "other": other}
     found = {name: _text(number, texts, values, node, frame) for name, number in named.items() if number is not None}
+    for name, number in named.items():
+        if number is not None and not found[name] and number < len(values):
+            found[name] = _updated(values[number], node, frame, path or "")
     return {name: text for name, text in found.items() if text}
+
+
+def _updated(tree: Any, node: ast.Call, frame: FrameType, path: str) -> str:
+    """Return the gradients that an optimizer gets, if they are like a tree at a path, so that it made it of them."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr != "update" or len(node.args) < 2:
+        return ""
+    same = _same_node(_at(tree, path), _at(value_of(node.args[0], frame), path))
+    return ast.unparse(node.args[0]) if same else ""
 
 
 def _written(node: ast.Call, frame: FrameType) -> list[str]:

@@ -135,3 +135,36 @@ def test_labels_and_logits_of_other_dtypes(code: str, found: str, written: str) 
     assert cell.said.startswith(f"{function} takes ")
     assert found in cell.said
     assert written in cell.said
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "held"),
+    [
+        ("optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.1))", "state[1][0].mu"),
+        ("optax.sgd(0.1, momentum=0.9)", "state[0].trace"),
+    ],
+)
+def test_a_state_of_other_parameters_is_made_again(optimizer: str, held: str) -> None:
+    pytest.importorskip("optax")
+    cell = Cell(f"""
+        import optax
+        opt = {optimizer}
+        params = {{"head": jnp.ones(3), "body": jnp.ones(2)}}
+        state = opt.init({{"head": params["head"]}})
+        grads = {{"head": jnp.ones(3), "body": jnp.ones(2)}}
+        updates, state = opt.update(grads, state, params)  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"grads and {held} must have the same structure:")
+    assert "state was made for other parameters." in cell.said
+    assert "state = opt.init(params)" in cell.said
+
+
+def test_trees_of_other_functions_called_update_are_only_compared() -> None:
+    cell = Cell("""
+        class C:
+            def update(self, a, b): return jax.tree.map(jnp.add, a, b)
+        a, b = {"x": 1}, {"y": 1}
+        C().update(a, b)
+    """)
+    assert "was made for other parameters" not in cell.said
