@@ -142,13 +142,13 @@ def assert_no_compile() -> AbstractContextManager[None]:
 
 @of_the_user
 def assert_healthy(fn: Callable[..., Any], *args: Any, ignore: Sequence[str] = (), **kwargs: Any) -> None:
-    """Assert that :func:`~jaxmagic.diagnose` finds nothing in a call that costs time or memory.
+    """Assert that ``diagnose()`` finds nothing in a call that costs time or memory.
 
     Args:
         fn: the function, which is called several times.
         args: its positional arguments.
         ignore: the names of rules whose findings are no failure, such as ``"compile-time"``.
-        kwargs: its keyword arguments, or options of :func:`~jaxmagic.diagnose`.
+        kwargs: its keyword arguments, or options of ``diagnose()``.
 
     Raises:
         AssertionError: something was found. The message includes the report.
@@ -190,7 +190,7 @@ def assert_faster(
         than: the function to compare with.
         args: positional arguments of both.
         at_least: how many times as fast `fn` should be.
-        check: how to compare the outputs, as in :func:`~jaxmagic.compare`; ``"none"`` to skip that.
+        check: how to compare the outputs, as in ``compare()``; ``"none"`` to skip that.
         budget_s: how long to measure both together, in seconds.
         kwargs: keyword arguments of both.
 

@@ -7,6 +7,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -59,3 +60,8 @@ def test_docstrings_are_read_in_any_terminal() -> None:
     assert len(docs) > 300
     assert {"%jaxtime?", "benchmark", "Benchmark.latency", "assert_faster", "%config JaxMagics.digits"} <= docs.keys()
     assert [name for name, each in docs.items() if not each.isascii()] == []
+
+
+def test_public_docstrings_read_well_as_text() -> None:
+    """``help()`` shows no role of Sphinx."""
+    assert {name for name, text in public_docstrings() if re.search(r":\w+:`", text)} == set()

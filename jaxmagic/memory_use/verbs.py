@@ -43,7 +43,7 @@ def memory(
     Returns:
         The record. ``executables`` has the memory and the memory map of each program that ran, ``arrays`` the arrays
         that are alive after the call and which of the caller's names hold them, ``timeline`` the memory use during
-        the call, and ``heap`` the memory by call stack, if requested. The record is in :func:`history` as well.
+        the call, and ``heap`` the memory by call stack, if requested. The record is in ``history()`` as well.
 
     Raises:
         TypeError: `fn` cannot be called.
@@ -165,7 +165,7 @@ def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exe
 
     Args:
         fn: a jitted function; another function is jitted.
-        args: positional arguments of `fn`: arrays or :class:`jax.ShapeDtypeStruct`.
+        args: positional arguments of `fn`: arrays or ``jax.ShapeDtypeStruct``.
         kwargs: keyword arguments of `fn`.
 
     Returns:

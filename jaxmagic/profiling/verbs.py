@@ -68,7 +68,7 @@ def profile(
         kwargs: keyword arguments of `fn`.
 
     Returns:
-        The record, which :func:`history` keeps as well.
+        The record, which ``history()`` keeps as well.
 
     Raises:
         TypeError: `fn` cannot be called.

@@ -79,19 +79,19 @@ class Exportable(Suggesting):
         """Return a tidy pandas frame, with units in the column names; values that were not measured are ``<NA>``.
 
         Args:
-            of: the kind of rows. For a :class:`~jaxmagic.Timing` ``"timings"`` or ``"compilations"``, for a
-                :class:`~jaxmagic.Benchmark` ``"samples"``, ``"benchmarks"`` or ``"compilations"``, for the
-                :class:`~jaxmagic.History` ``"timings"``, ``"benchmarks"``, ``"profiles"`` or ``"compilations"``
-                (if left out, the first of these kinds that it has), for a :class:`~jaxmagic.MemoryProfile`
+            of: the kind of rows. For a ``Timing`` ``"timings"`` or ``"compilations"``, for a
+                ``Benchmark`` ``"samples"``, ``"benchmarks"`` or ``"compilations"``, for the
+                ``History`` ``"timings"``, ``"benchmarks"``, ``"profiles"`` or ``"compilations"``
+                (if left out, the first of these kinds that it has), for a ``MemoryProfile``
                 ``"executables"``, ``"buffers"``, ``"arrays"``, ``"timeline"``, ``"heap"`` or ``"compilations"``,
-                for a :class:`~jaxmagic.HeapDifference` or :class:`~jaxmagic.HeapProfile` ``"heap"``, for
-                :class:`~jaxmagic.LiveArrays` ``"arrays"``, for an
-                :class:`~jaxmagic.Executable` ``"buffers"``, for a :class:`~jaxmagic.Profile` ``"lines"``,
+                for a ``HeapDifference`` or ``HeapProfile`` ``"heap"``, for
+                ``LiveArrays`` ``"arrays"``, for an
+                ``Executable`` ``"buffers"``, for a ``Profile`` ``"lines"``,
                 ``"operations"``, ``"scopes"``, ``"devices"``, ``"collectives"``, ``"transfers"``, ``"programs"``,
-                ``"timeline"`` or ``"compilations"``, for a :class:`~jaxmagic.Comparison` ``"candidates"``,
-                ``"samples"``, ``"lines"``, ``"operations"`` or ``"compilations"``, for a :class:`~jaxmagic.Sweep`
+                ``"timeline"`` or ``"compilations"``, for a ``Comparison`` ``"candidates"``,
+                ``"samples"``, ``"lines"``, ``"operations"`` or ``"compilations"``, for a ``Sweep``
                 ``"points"``, ``"scaling"`` or ``"compilations"``; the first of them if left out. A
-                :class:`~jaxmagic.Compilation`, a :class:`~jaxmagic.Cause` and an :class:`~jaxmagic.Environment`
+                ``Compilation``, a ``Cause`` and an ``Environment``
                 have one frame each, of one row.
 
         Raises:

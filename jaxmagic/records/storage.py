@@ -49,9 +49,9 @@ def save(record: object, path: str | os.PathLike[str]) -> Path:
     A symbolic link is followed. A device, a pipe or a socket is refused.
 
     Args:
-        record: a record of any kind: what a magic or a verb returns, an :class:`~jaxmagic.Executable`, a
-            :class:`~jaxmagic.HeapProfile`, a :class:`~jaxmagic.HeapDifference`, or the whole
-            :class:`~jaxmagic.History`. :func:`load` refuses a file above 256 MiB.
+        record: a record of any kind: what a magic or a verb returns, an ``Executable``, a
+            ``HeapProfile``, a ``HeapDifference``, or the whole
+            ``History``. ``load()`` refuses a file above 256 MiB.
         path: where to. Its directory must exist.
 
     Returns:
@@ -109,7 +109,7 @@ def refuse_other_file(path: str | os.PathLike[str], name: str = "record") -> Non
 
 @of_the_user
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a record that :func:`save` wrote.
+    """Read a record that ``save()`` wrote.
 
     Raises:
         TypeError: `path` is not a path.

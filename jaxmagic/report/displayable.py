@@ -56,7 +56,7 @@ class Displayable(Shown, Exportable):
 
     @of_the_user
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the record to `path` as JSON, as :func:`jaxmagic.save` does.
+        """Write the record to `path` as JSON, as ``jaxmagic.save()`` does.
 
         >>> import jaxmagic, os, tempfile
         >>> with jaxmagic.stopwatch() as t:
@@ -74,25 +74,25 @@ class Displayable(Shown, Exportable):
 
         The first chart of each record shows:
 
-        - :class:`~jaxmagic.Timing`: the parts of its time.
-        - :class:`~jaxmagic.Benchmark`: the distribution of the samples, with the median and its interval.
-        - :class:`~jaxmagic.Comparison`: the ratios, with their intervals and distributions.
-        - :class:`~jaxmagic.Sweep`: the curves.
-        - :class:`~jaxmagic.History`: the parts of its last twelve timings.
-        - :class:`~jaxmagic.MemoryProfile`: the memory map of the program that needs the most memory.
-        - :class:`~jaxmagic.Executable`: its memory map.
-        - :class:`~jaxmagic.LiveArrays`: a treemap of the arrays' sizes.
-        - :class:`~jaxmagic.HeapDifference` and :class:`~jaxmagic.HeapProfile`: a flame graph of the heap.
-        - :class:`~jaxmagic.Profile`: a flame graph of the device time by scope.
+        - ``Timing``: the parts of its time.
+        - ``Benchmark``: the distribution of the samples, with the median and its interval.
+        - ``Comparison``: the ratios, with their intervals and distributions.
+        - ``Sweep``: the curves.
+        - ``History``: the parts of its last twelve timings.
+        - ``MemoryProfile``: the memory map of the program that needs the most memory.
+        - ``Executable``: its memory map.
+        - ``LiveArrays``: a treemap of the arrays' sizes.
+        - ``HeapDifference`` and ``HeapProfile``: a flame graph of the heap.
+        - ``Profile``: a flame graph of the device time by scope.
 
         The figure belongs to the caller: pyplot is not imported and does not list it, and no setting of matplotlib is
         changed.
 
         Args:
-            of: the name of the chart; the first one if left out. A :class:`~jaxmagic.Profile` has ``"scopes"``,
+            of: the name of the chart; the first one if left out. A ``Profile`` has ``"scopes"``,
                 ``"stacks"``, ``"lines"``, ``"timeline"``, ``"roofline"``, ``"steps"`` and ``"memory"``, a
-                :class:`~jaxmagic.Comparison` ``"ratios"`` and ``"distributions"``, a :class:`~jaxmagic.Sweep`
-                ``"curves"`` and ``"times"``, a :class:`~jaxmagic.Benchmark` ``"distribution"`` and ``"order"``.
+                ``Comparison`` ``"ratios"`` and ``"distributions"``, a ``Sweep``
+                ``"curves"`` and ``"times"``, a ``Benchmark`` ``"distribution"`` and ``"order"``.
 
         Raises:
             ValueError: there is nothing to draw, as for a history without timings, or there is no such chart.

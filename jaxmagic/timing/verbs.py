@@ -20,7 +20,7 @@ def stopwatch(*, fetch: bool = False) -> Stopwatch:
         fetch: also time the copy of ``t.result`` to the host, as a separate figure.
 
     Returns:
-        An object whose ``timing`` is a :class:`~jaxmagic.Timing` once the block has ended. Set its ``result`` inside
+        An object whose ``timing`` is a ``Timing`` once the block has ended. Set its ``result`` inside
         the block to separate waiting for that value from waiting for other work.
 
     Raises:

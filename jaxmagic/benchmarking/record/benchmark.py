@@ -96,7 +96,7 @@ class Benchmark(Record, TimeitAttributes):
 
     @property
     def trials(self) -> tuple[Trial, ...]:
-        """The latency of each process: one trial for each of :attr:`launches`, or the only one."""
+        """The latency of each process: one trial for each of ``launches``, or the only one."""
         trials, start = [], 0
         for launch in self.launches:
             end = start + launch.sample_count

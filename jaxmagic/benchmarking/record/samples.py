@@ -74,8 +74,8 @@ class Launch:
         first_call_ns: the wall time of its first call.
         compile_ns: how long the first call compiled: tracing, lowering, compilation and cache retrieval.
         stopped_by: what ended its sampling.
-        pipelined: its batches of pipelined calls; see :class:`Benchmark`. ``None`` if not measured.
-        waited: its batches of calls that are each waited for; see :class:`Benchmark`.
+        pipelined: its batches of pipelined calls; see ``Benchmark``. ``None`` if not measured.
+        waited: its batches of calls that are each waited for; see ``Benchmark``.
     """
 
     sample_count: int

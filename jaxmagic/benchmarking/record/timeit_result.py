@@ -13,7 +13,7 @@ _NS_PER_S = 10**9
 
 
 class TimeitAttributes:
-    """Mixin of :class:`~jaxmagic.Benchmark`: IPython's names, computed from the raw samples of the latency.
+    """Mixin of ``Benchmark``: IPython's names, computed from the raw samples of the latency.
 
     Times are floats in seconds, as in IPython. A *run* of IPython is a sample here, and a *loop* is a call.
     Calls are waited for, so a time covers the work that JAX did, and not only its dispatch.
@@ -68,7 +68,7 @@ class TimeitAttributes:
 
     @property
     def stdev(self) -> float:
-        """The population standard deviation of :attr:`timings` in seconds, as in IPython."""
+        """The population standard deviation of ``timings`` in seconds, as in IPython."""
         timings, mean = self.timings, self.average
         variance = math.fsum((timing - mean) ** 2 for timing in timings) / len(timings)
         return math.pow(variance, 0.5)

@@ -47,7 +47,7 @@ def benchmark(
         kwargs: keyword arguments of `fn`.
 
     Returns:
-        The record. It is also in :func:`history`, without its ``value``. With `processes` it has no ``value``.
+        The record. It is also in ``history()``, without its ``value``. With `processes` it has no ``value``.
 
     Raises:
         ValueError: `rtol` is not a share between 0 and 1, `budget_s` is not positive, or `processes` is not a whole

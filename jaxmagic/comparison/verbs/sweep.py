@@ -50,18 +50,18 @@ def sweep(
         fresh: make the arguments before every sample, outside the timed region, instead of once per point; for
             functions that donate their arguments.
         baseline: the label of the candidate that the others are compared with; the first one if left out.
-        check: how to compare the outputs with the baseline's, as in :func:`compare`.
+        check: how to compare the outputs with the baseline's, as in ``compare()``.
         strict: raise instead of timing functions that compute something else.
         rtol: a point is done when the intervals of all ratios are within this share of them on either side.
         budget_s: or when its share of these seconds is spent; half a second per candidate and point if left out.
             First calls and their compilations are excluded, and all points are measured.
-        modes: what to call, as in :func:`compare`.
-        profile: as in :func:`compare`, at each point. If the number of devices varies, the report shows the speed-up,
+        modes: what to call, as in ``compare()``.
+        profile: as in ``compare()``, at each point. If the number of devices varies, the report shows the speed-up,
             the efficiency and the share of exposed communication.
         variables: the values of each variable; several variables make a grid.
 
     Returns:
-        The record: ``points`` have a :class:`~jaxmagic.Comparison` each, ``sweep["label"]`` has the curves, and
+        The record: ``points`` have a ``Comparison`` each, ``sweep["label"]`` has the curves, and
         ``crossings`` says where functions overtake each other.
 
     Raises:

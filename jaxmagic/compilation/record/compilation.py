@@ -41,7 +41,7 @@ class Cause(Exportable):
     """The cause of a compilation, and what would avoid it.
 
     Attributes:
-        kind: one of :data:`CAUSE_KINDS`.
+        kind: one of ``CAUSE_KINDS``.
         reason: the cause in words, one line.
         remedy: what to do about it, one line; ``None`` where nothing needs doing.
         argument: the argument that differs, as JAX names it (``x``, ``params['w']``).

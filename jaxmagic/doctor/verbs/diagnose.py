@@ -58,7 +58,7 @@ def diagnose(
         kwargs: keyword arguments of `fn`.
 
     Returns:
-        The record, which :func:`history` keeps as well. ``findings`` has the most costly finding first; compiling
+        The record, which ``history()`` keeps as well. ``findings`` has the most costly finding first; compiling
         that only a cache spares comes last.
 
     Raises:

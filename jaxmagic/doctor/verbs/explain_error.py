@@ -40,10 +40,10 @@ def explain_error(
 
     The explanation names the traced value, the argument and the function it comes from, and what to write instead.
     What cannot be known from the exception and its traceback is said to be unknown. The record holds no frame and no
-    array, and is in :func:`history` as well.
+    array, and is in ``history()`` as well.
 
     If memory ran out in a call of a jitted function, the function is compiled again, and variants that may need less
-    memory until one fits: with donated arguments, with :func:`jax.checkpoint`, with the batch in parts or sharded,
+    memory until one fits: with donated arguments, with ``jax.checkpoint()``, with the batch in parts or sharded,
     with bfloat16. None of them runs, but JAX may trace the function again.
 
     For NaN inside a loop or a branch, the steps that JAX traced are computed again, for up to two seconds besides

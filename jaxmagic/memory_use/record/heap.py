@@ -47,7 +47,7 @@ class HeapProfile(Displayable):
     """The memory that one backend holds for arrays and programs at one moment.
 
     Temporaries of running programs are not included, and two arrays that share their memory count once. Subtract an
-    earlier profile to get a :class:`HeapDifference`, which shows what was allocated and freed in between.
+    earlier profile to get a ``HeapDifference``, which shows what was allocated and freed in between.
 
     Attributes:
         samples: the allocations, in the order of the profile, which has no meaning.

@@ -95,7 +95,7 @@ class MemoryTimeline:
 
     @property
     def rss_peak_bytes(self) -> int | None:
-        """The peak resident set size: a lower bound, unless :attr:`rss_peak` is exact."""
+        """The peak resident set size: a lower bound, unless ``rss_peak`` is exact."""
         return None if (peak := self.rss_peak) is None else peak.at_least_bytes
 
     @property

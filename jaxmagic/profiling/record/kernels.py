@@ -12,7 +12,7 @@ class KernelTime:
     Attributes:
         name: the name of its function, without namespaces, template arguments and parameters.
         full_name: the recorded name.
-        operation: the operation that it ran for, as in :class:`OperationTime`.
+        operation: the operation that it ran for, as in ``OperationTime``.
         module: the name of the program; empty if not known.
         device: the device that it ran on.
         count: number of executions.

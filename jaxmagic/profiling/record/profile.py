@@ -118,7 +118,7 @@ class DeviceUse:
         exposed_copy_ns: the device copied and neither computed nor communicated.
         exposed_collective_ns: the device communicated and did not compute.
         barrier_ns: the device waited at barriers for other devices, as the profiler of a TPU records; 0 elsewhere.
-        callback_ns: the device only waited for host callbacks, such as those of :func:`jax.pure_callback`.
+        callback_ns: the device only waited for host callbacks, such as those of ``jax.pure_callback()``.
         idle_ns: the rest of the recording.
         compile_idle_ns: the part of `idle_ns` in which the host compiled.
         transfer_idle_ns: the part of the rest in which the host moved data.
@@ -126,7 +126,7 @@ class DeviceUse:
             not known.
         peak_bytes: memory bandwidth in bytes/s; ``None`` if not known.
         peaks_from: the origin of the peak rates: ``"data sheet"``, ``"recording"``, ``"measured"``, or ``"given"`` by
-            :func:`jaxmagic.peaks`; empty if they are not known.
+            ``jaxmagic.peaks()``; empty if they are not known.
         peak_flops_from: the origin of `peak_flops` if it differs from that of `peak_bytes`; empty otherwise.
             ``"data sheet, recording"`` if the recording has more than the data sheet for ``bfloat16``.
         model: the device model whose data sheet matches the recording; empty if none does.
@@ -199,7 +199,7 @@ class Profile(Record):
         allocator_uses: allocated memory over time, as far as recorded, as it is on GPUs.
         timeline: the timeline; ``None`` without events.
         codes: the source of the functions of these places, as far as it was found.
-        compilations: the compilations of the recorded runs, as in a :class:`Timing`.
+        compilations: the compilations of the recorded runs, as in a ``Timing``.
         kept: the folder in which the recording was kept for TensorBoard and XProf; ``None`` if it was not.
         other_load: processors that other processes kept busy from the first run to the last, on average; ``None`` if
             unknown.
@@ -257,12 +257,12 @@ class Profile(Record):
 
         A row is a line of the user's code, or of a library if the call stack has none of the user's. ``inside`` names
         the library functions that the line called, the one with most time first. The last row, without a ``file``, is
-        the time without a line. The times add up to :attr:`device_ns`.
+        the time without a line. The times add up to ``device_ns``.
         """
         return self.to_frame("lines")
 
     def scopes(self) -> DataFrame:
-        """Return time by scope: the path that :func:`jax.named_scope`, functions and transformations make."""
+        """Return time by scope: the path that ``jax.named_scope()``, functions and transformations make."""
         return self.to_frame("scopes")
 
     def operations(self) -> DataFrame:
@@ -273,7 +273,7 @@ class Profile(Record):
         """Return GPU kernels with times, launch size and launch latency, of one operation or of all.
 
         Args:
-            operation: the name of the operation, as in :meth:`operations`.
+            operation: the name of the operation, as in ``operations()``.
         """
         frame = self.to_frame("kernels")
         return frame if operation is None else frame[frame["operation"] == operation].reset_index(drop=True)

@@ -184,7 +184,7 @@ class Fence:
 def fence() -> None:
     """Wait until all JAX work that this process has started is done, whether or not its results are still alive.
 
-    Unlike :func:`jax.block_until_ready`, ``fence()`` needs no array. It also waits for work whose result was
+    Unlike ``jax.block_until_ready()``, ``fence()`` needs no array. It also waits for work whose result was
     discarded, for computations over several devices, for callbacks and effects, and for arrays of other threads that
     are still alive. It cannot wait for discarded work of another thread, nor for work of other processes. If no
     backend has been started, it returns at once.

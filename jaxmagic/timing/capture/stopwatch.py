@@ -40,7 +40,7 @@ _OF_ANOTHER_THREAD = "This stopwatch was started by another thread, for which JA
 
 
 class Stopwatch(Holder):
-    """Times a block of code and all the JAX work that it starts. See :func:`jaxmagic.stopwatch`.
+    """Times a block of code and all the JAX work that it starts. See ``jaxmagic.stopwatch()``.
 
     Attributes:
         result: set this inside the block to the value of interest, to separate waiting for that value from waiting
@@ -170,7 +170,7 @@ class Stopwatch(Holder):
         """Read the clock when the code has returned, and wait at once for `value` or for the first arrays in it.
 
         Lines of ours before that wait would take a processor from the threads that compute the value, if there are as
-        many threads as processors. Nothing is raised here; :meth:`stop` raises.
+        many threads as processors. Nothing is raised here; ``stop()`` raises.
         """
         self._returned_ns = returned_ns = self._clock()
         self._waits.pause()
