@@ -217,7 +217,7 @@ def about_conditions(timing: Timing) -> list[str]:
     if timing.environment.backend in ("gpu", "cuda", "rocm") and any(each.compiled for each in timing.compilations):
         told.append("A first run on a GPU also loads modules and initializes libraries, which counts as host time.")
     if timing.unreached_ns is None and timing.error is None:
-        told.append("Not measured: time spent in discarded work.")
+        told.append("How much of the wait was for discarded results is unknown.")
     return told
 
 

@@ -123,7 +123,7 @@ def test_what_else_is_said(timing: Any, compilation: Any) -> None:
 
 
 def test_what_was_not_measured_is_said_to_be_unmeasured(timing: Any) -> None:
-    assert "Not measured: time spent in discarded work." in to_text(timing(unreached_ns=None))
+    assert "How much of the wait was for discarded results is unknown." in to_text(timing(unreached_ns=None))
 
 
 def test_text_has_all_functions_in_their_order_and_a_short_one_the_costliest(timing: Any, compilation: Any) -> None:

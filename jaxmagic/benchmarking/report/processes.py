@@ -98,14 +98,14 @@ def found_of(smallest: float | None) -> str:
 
 
 def varying(medians: str, between: float, within: float | None) -> str:
-    """Say how much medians vary from process to process, and how much of that the noise within a process explains.
+    """Say how much medians vary from process to process, and how much they would by the noise within a process alone.
 
     Both are standard deviations. The one within a process is left out where it hardly counts.
     """
     sentence = f"{medians} vary by {units.percent(between)} from process to process (standard deviation)"
     if within is None or within <= between / 2:
         return sentence
-    return f"{sentence}, of which noise within each process alone would explain {units.percent(within)}"
+    return f"{sentence}; the noise within each process alone would make them vary by {units.percent(within)}"
 
 
 def _given(noise: ProcessNoise | None) -> str:

@@ -82,12 +82,11 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str | None:
     assert benchmark.pipelined_ns is not None
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call, {pipelined.evaluations} in flight"
     ratio = benchmark.pipelined_ratio
-    if ratio is None or benchmark.waited is None:
+    if ratio is None:
         return f"{sentence}."
-    waited = units.time(medians.median(benchmark.waited.calls_ns), digits)
     if judge(ratio) == "faster":
         times = f"{units.factor(1 / ratio.value)} ({units.factor_range(1 / ratio.high, 1 / ratio.low)})"
-        return f"{sentence}; {waited} if each call is waited for, {times} as long."
+        return f"{sentence}; {times} as long if each call is waited for."
     return f"{sentence}; not waiting for each call saves no measurable time."
 
 

@@ -69,8 +69,9 @@ def about_medians(sweep: Sweep) -> list[str]:
         for label, ratio in ratios_of_medians(comparison).items():
             apart.setdefault((label, ratio > 1), []).append((point, ratio))
     return [
-        f"{at_points(sweep, [point for point, _ in found])}: {of_medians(label, [ratio for _, ratio in found])}"
+        f"{at_points(sweep, [point for point, _ in found])}: {of_medians(label, ratios)}"
         for (label, _), found in apart.items()
+        for ratios in [{place(sweep, point): ratio for point, ratio in found}]
     ]
 
 

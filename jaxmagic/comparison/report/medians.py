@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
+from ... import units
 from ...statistics.medians import median
 from ..record.comparison import Comparison
 from ..record.verdict import counterpart
-from .sentences import factor_span
 
 #: A ratio of medians beyond an interval by less than this does not look so when both are rounded.
 _ROUNDING = 0.01
@@ -15,16 +15,26 @@ _ROUNDING = 0.01
 
 def about_medians(comparison: Comparison) -> list[str]:
     """Say why two times may be farther apart than the interval of their ratio."""
-    return [of_medians(label, [ratio]) for label, ratio in ratios_of_medians(comparison).items()]
+    return [of_medians(label, {"": ratio}) for label, ratio in ratios_of_medians(comparison).items()]
 
 
-def of_medians(label: str, ratios: Sequence[float]) -> str:
-    """Say which factor the medians of a candidate show at some points, all of them faster or all slower."""
-    how = "slower" if ratios[0] > 1 else "faster"
-    factors = [max(each, 1 / each) for each in ratios]
+def of_medians(label: str, ratios: Mapping[str, float]) -> str:
+    """Say which factors the medians of a candidate show, of several points the least and the largest.
+
+    Args:
+        label: the candidate.
+        ratios: the ratio of the medians at each point, all of them faster or all slower.
+    """
+    how = "slower" if max(ratios.values()) > 1 else "faster"
+    factors = sorted((max(each, 1 / each), place) for place, each in ratios.items())
+    ends = [(units.factor(factor), place) for factor, place in (factors[0], factors[-1])]
+    if len({factor for factor, _ in ends}) == 1:
+        told = f"{ends[0][0]} {how}"
+    else:
+        told = " to ".join(f"{factor} {how} (at {place})" for factor, place in ends)
+    verdicts = "verdict is" if len(ratios) == 1 else "verdicts are"
     return (
-        f"The medians alone make {label} {factor_span(min(factors), max(factors))} {how}; the verdict is "
-        "from the ratios within rounds, where drifts cancel."
+        f"By the medians alone, {label} is {told}; the {verdicts} from the ratios within rounds, where drifts cancel."
     )
 
 

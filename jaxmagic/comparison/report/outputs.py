@@ -54,7 +54,7 @@ def about_outputs(comparison: Comparison) -> list[str]:
 def _size(check: Check) -> str:
     """Return the largest error, also as a part of the largest value if the tolerance is one."""
     error = units.number_short(check.largest_error or 0.0)
-    return error if check.share is None else f"{error} or {units.percent(check.share)} of the largest value"
+    return error if check.share is None else f"{error} ({units.percent(check.share)} of the largest value)"
 
 
 def _stricter(check: Check) -> list[str]:

@@ -8,6 +8,9 @@ from ...benchmarking.record.versus import Versus
 from ..record.comparison import Comparison
 from ..record.verdict import counterpart, family_confidence
 
+#: At most this many candidates are named.
+_MOST_NAMED = 2
+
 #: If a baseline differs from itself by more than this, the exact number means nothing.
 _LARGEST_NOISE = 0.5
 
@@ -43,9 +46,12 @@ def about_rounds(comparison: Comparison) -> str:
         others = [counterpart(comparison, each) for each in comparison.candidates]
         if any(each.verdict == "too noisy to tell" for each in others):
             return f"{sentence}. Too noisy: {itself}."
-        if all(_least(each) > floor for each in others if each.label != each.baseline):
+        within = [each.label for each in others if each.label != each.baseline and _least(each) <= floor]
+        if not within:
             return f"{sentence}. {itself}, but all differences are larger."
-        return f"{sentence}. {itself}, and not all differences are larger: more rounds would confirm the others."
+        of = " and ".join(within) if len(within) <= _MOST_NAMED else units.count(len(within), "candidate")
+        differ = "difference of" if len(within) == 1 else "differences of"
+        return f"{sentence}. {itself}. The {differ} {of} may be smaller than that: more rounds would tell."
     return f"{sentence}. {comparison.twice} differs from itself by at most {units.percent(floor)}."
 
 

@@ -139,8 +139,11 @@ def about_made(profile: MemoryProfile) -> list[str]:
     if not made:
         return ["No new array was alive when all work was done."]
     verb = "was" if len(made) == 1 else "were"
-    size = units.size(sum(each.own_bytes for each in made))
-    return [f"{units.count(len(made), 'new array')} {verb} alive when all work was done: {size}."]
+    made_bytes = sum(each.own_bytes for each in made)
+    gone_bytes = made_bytes - sum(profile.delta_bytes.values())
+    gone = f", while earlier ones of {units.size(gone_bytes)} are gone" if gone_bytes > 0 else ""
+    new = units.count(len(made), "new array")
+    return [f"{new} {verb} alive when all work was done: {units.size(made_bytes)}{gone}."]
 
 
 def about_unfound(profile: MemoryProfile) -> list[str]:

@@ -89,7 +89,7 @@ def test_first_calls_and_ends_are_those_of_all_processes(benchmark: Benchmark) -
 def test_the_noise_within_a_process_is_of_the_same_measure(within: float | None, told: bool) -> None:
     said = varying("medians", 0.21, within)
     assert said.startswith("medians vary by 21 % from process to process (standard deviation)")
-    assert ("of which noise within each process alone would explain 14 %" in said) == told
+    assert ("; the noise within each process alone would make them vary by 14 %" in said) == told
 
 
 def test_a_benchmark_and_its_comparison_tell_the_same_noise_in_the_same_words(benchmark: Benchmark) -> None:
@@ -98,7 +98,8 @@ def test_a_benchmark_and_its_comparison_tell_the_same_noise_in_the_same_words(be
     record = over_processes(few, (1.0, 1.01, 1.02))
     alone, beside = about_samples(record, 3)[-1], about_basis([against(record, record)])[0]
     within = [
-        re.findall(r"noise within each process alone would explain ([\d.]+ %)", each) for each in (alone, beside)
+        re.findall(r"noise within each process alone would make them vary by ([\d.]+ %)", each)
+        for each in (alone, beside)
     ]
     assert within[0] == within[1] != []
     assert "±" not in alone + beside

@@ -79,7 +79,7 @@ def test_outputs_are_checked_and_a_mismatch_is_told_but_timed(session: Any) -> N
     record = session.run(f"%%jaxcompare -o {QUICK}\none: {{'w': f(x), 'n': 1}}\ntwo: {{'w': f(x) + 1, 'n': 1}}")
     check = record.candidate("two").check
     assert (check.passed, check.leaf, check.largest_error) == (False, "['w']", 1.0)
-    assert "two does not compute what one does at ['w']: off by up to 1 or" in session.published[-1]["text/plain"]
+    assert "two does not compute what one does at ['w']: off by up to 1 (" in session.published[-1]["text/plain"]
     assert "with a different output" in session.published[-1]["text/plain"]
     assert "with a different output" in session.published[-1]["text/html"]
 
@@ -293,7 +293,7 @@ def test_a_share_is_of_the_largest_value_of_each_output(session: Any) -> None:
     assert "at [1]), with 1 % allowed." in said
     record = session.run("%%jaxcompare -o -r 4 --check 0.2%\none: (x, 1000 * x)\ntwo: (x * 1.005, 1000 * x)")
     assert not record.candidate("two").check.passed
-    assert "or 0.5 % of the largest value, with 0.2 % allowed." in " ".join(session.report.split())
+    assert "(0.5 % of the largest value), with 0.2 % allowed." in " ".join(session.report.split())
 
 
 def test_it_is_listed_with_its_options() -> None:

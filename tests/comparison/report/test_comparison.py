@@ -72,7 +72,7 @@ def test_the_title_of_the_details_names_only_what_is_inside(comparison: Comparis
 def test_medians_that_are_farther_apart_than_the_interval_are_explained(named: Any) -> None:
     """While the machine is slow, b is measured in three rounds more than a; in all others they are 1.3x apart."""
     found = named("a", "b")
-    assert "The medians alone" not in str(found)
+    assert "By the medians alone" not in str(found)
     a, b = found.candidates
 
     def slow(trial: Any, rounds: int) -> Any:
@@ -87,7 +87,7 @@ def test_medians_that_are_farther_apart_than_the_interval_are_explained(named: A
     assert changed["b"].interval[1] < 1.4  # type: ignore[index]
     text = " ".join(str(changed).split())
     assert re.search(
-        r"The medians alone make b 3\.8\dx slower; the verdict is from the ratios within rounds, where drifts", text
+        r"By the medians alone, b is 3\.8\dx slower; the verdict is from the ratios within rounds, where drifts", text
     )
 
 
@@ -126,7 +126,10 @@ def test_differences_are_larger_than_the_noise_only_with_their_whole_intervals(n
     assert noisy["b"].verdict == "slower"
     assert noisy["b"].interval[0] < noisy.noise.high  # type: ignore[index,union-attr]
     text = " ".join(to_text(noisy).split())
-    assert "a may differ from itself by more than 50 %, and not all differences are larger: more rounds" in text
+    assert (
+        "a may differ from itself by more than 50 %. The difference of b may be smaller than that: more rounds"
+        in text
+    )
 
 
 @pytest.mark.parametrize("told", [note("timing.not_called", function="f"), note("timing.quoted_call")])
@@ -165,7 +168,7 @@ def test_what_computes_something_else_is_never_the_fastest(comparison: Compariso
     for text in (" ".join(to_text(found).split()), to_html(found)):
         assert "No winner: no output matches that of numpy. The times are right, but are of different results" in text
         assert "with a different output" in text
-        assert "off by up to 0.5 or " in text
+        assert "off by up to 0.5 (" in text
 
 
 @pytest.mark.parametrize(
@@ -204,14 +207,14 @@ def test_what_computes_something_else_is_never_the_fastest(comparison: Compariso
             replace(
                 LOW, passed=False, largest_error=0.059, rtol=3.4e-4, atol=0.012, dtype="float32", largest_share=0.04
             ),
-            "off by up to 0.059 or 0.17 % of the largest value, with 0.034 % allowed in float32. If this is "
+            "off by up to 0.059 (0.17 % of the largest value), with 0.034 % allowed in float32. If this is "
             'rounding, --check 5% (check="5%") allows it.',
         ),
         (
             replace(
                 LOW, passed=False, largest_error=9.0, rtol=3.4e-4, atol=0.012, dtype="float32", largest_share=0.26
             ),
-            "off by up to 9 or 26 % of the largest value, with 0.034 % allowed in float32.\n",
+            "off by up to 9 (26 % of the largest value), with 0.034 % allowed in float32.\n",
         ),
         (
             replace(LOW, passed=False, given=True, rtol=0.1, atol=0.0),
@@ -396,7 +399,7 @@ def test_pipelined_calls_are_put_beside_as_many_that_are_waited_for(benchmark: B
     once = benchmark.pipelined.samples_ns
     slower = Trial(samples_ns=tuple(2 * each for each in once for _ in range(2)), evaluations=10)
     text = " ".join(to_text(replace(benchmark, waited=slower)).split())
-    assert "Pipelined: 9.57 ms per call, 10 in flight; 19.1 ms if each call is waited for, 2.00x" in text
+    assert "Pipelined: 9.57 ms per call, 10 in flight; 2.00x" in text
     same = Trial(samples_ns=tuple(each for each in once for _ in range(2)), evaluations=10)
     text = " ".join(to_text(replace(benchmark, waited=same)).split())
     assert "10 in flight; not waiting for each call saves no measurable time." in text
