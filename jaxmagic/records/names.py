@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
-#: The number of a line or of an operation, which often distinguishes long names; a line may be in brackets.
-_NUMBER = re.compile(r"[.:#]\d+\)?$")
+#: The number of a line or of an operation, which often distinguishes long names; a line may be in brackets. Digits of
+#: a decimal number in code are none.
+_NUMBER = re.compile(r"(?:(?<!\W\d)(?<!\W\d\d)\.|[:#])\d+\)?$")
 
 #: So many names are offered in a message, and so many letters of each.
 _MOST_OFFERED, _MOST_LETTERS = 6, 30
@@ -122,8 +123,8 @@ def shortened(names: Sequence[str], most: int) -> tuple[str, ...]:
 
     >>> shortened(["update_cross_section_jacobian", "update_cross_section_jax", "step", "a_loss_of_the_model"], 16)
     ('update_c…acobian', 'update_c…ion_jax', 'step', 'a_loss_of_the_m…')
-    >>> shortened(["wrapped_tanh (train.py:61)"], 24)
-    ('wrapped_tanh (train…:61)',)
+    >>> shortened(["wrapped_tanh (train.py:61)", "return u.at[s, s].set(0.25)"], 24)
+    ('wrapped_tanh (train…:61)', 'return u.at[s, s].set(0…')
     >>> shortened(["the_loss_of_the_first_layer_in_f32", "the_loss_of_the_other_layer_in_f32"], 16)
     ('the_…first_…_f32', 'the_…other_…_f32')
     """

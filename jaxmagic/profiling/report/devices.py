@@ -184,12 +184,13 @@ def _collectives(collectives: Iterable[CollectiveTime], profile: Profile) -> Row
     return _filled([("collective", "kind", "payload", "time", "exposed", "straggler wait", "count"), *rows])
 
 
-def _transfers(transfers: Iterable[TransferTime], profile: Profile) -> Rows:
+def _transfers(transfers: Sequence[TransferTime], profile: Profile) -> Rows:
     runs = profile.runs or 1
+    unknown = "unknown" if any(each.device for each in transfers) else ""
     rows = [
         (
             each.direction,
-            each.device or "",
+            each.device or unknown,
             whole(each.count, runs),
             "" if each.size_bytes is None else units.size(each.size_bytes / runs),
             units.time(each.time_ns / runs),

@@ -73,6 +73,12 @@ def test_columns_of_which_nothing_is_known_are_left_out(profile: Profile) -> Non
     assert "transfer count time\n" in text
 
 
+def test_a_device_that_is_not_recorded_is_unknown_beside_others(profile: Profile) -> None:
+    (transfer,) = profile.transfers
+    text = squeezed(replace(profile, transfers=(transfer, replace(transfer, device=None))))
+    assert "host to device unknown 2 2.00 MiB 1.00 ms 2.10 GB/s" in text
+
+
 def test_an_uneven_load_is_said_and_an_even_one_is_not(profile: Profile) -> None:
     assert "Uneven load: devices compute for 5.00 ms to 10.0 ms; GPU:0 is 33 % above the mean." in " ".join(
         str(profile).split()
