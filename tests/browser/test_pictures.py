@@ -121,6 +121,18 @@ def test_the_mouse_is_told_the_nearest_point_and_what_a_row_comes_to(
     assert page.move(60, 45, 1) == "jit\n0.500x (0.498x to 0.506x)\nfaster"
 
 
+def test_a_hollow_point_tells_that_its_interval_is_unknown(show: Any) -> None:
+    x, y = Scale(label="n", quantity="number", low=0, high=3), Scale(label="time", quantity="time", low=1e3, high=4e3)
+    f = Series(name="f", x=(1.0, 2.0), y=(2e3, 3e3), low=(1.5e3, None), high=(2.5e3, None), points=True)
+    page = show(chart_to_html(Curves(title="t", x=x, y=y, series=(f,))))
+    told = []
+    for kind in ("dots", "rings"):
+        place = page.page.locator(f"[data-kind={kind}]").get_attribute("d")
+        across, down, *_ = (float(each) for each in re.findall(r"[\d.]+", place))
+        told.append(page.move(across, down))
+    assert told == ["f\nn: 1\ntime: 2 µs (1.5 µs to 2.5 µs)", "f\nn: 2\ntime: 3 µs (interval unknown)"]
+
+
 def test_a_click_singles_a_series_out_and_another_one_restores(comparison: Comparison, show: Any) -> None:
     both = [chart_to_html(latencies(comparison)), to_html(comparison)]
     page = show(*both)
