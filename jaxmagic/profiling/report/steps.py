@@ -21,6 +21,12 @@ _OF_THE_HOST = ("input wait", "host wait", "unexplained wait")
 #: At most this many other marks are named.
 _MOST_NAMES = 4
 
+#: From this share of a step on, it is said what the wait for the host includes.
+_MUCH = 0.25
+
+#: Marked steps that cover less than this of the time from the first to the last leave much between them.
+_MOST_COVERED = 0.9
+
 #: More work than this outside of marked steps is reported.
 _OUTSIDE = 0.1
 
@@ -53,7 +59,27 @@ def about_steps(profile: Profile) -> list[str]:
     return [
         f"{count}, {known_by}{others}{kept}: {_medians(parts)}{spread}.",
         *([] if profile.runs is None else [_bound(parts, own=True)]),
+        *_between(profile),
         *_outside(profile),
+    ]
+
+
+def _between(profile: Profile) -> list[str]:
+    """Report how much time lies between marked steps, whose parts say nothing about it.
+
+    Between several recorded runs there is time that is not the code's.
+    """
+    steps = profile.step_times[0]
+    if steps.known_by != "annotation" or not steps.time_ns or (profile.runs or 1) > 1:
+        return []
+    ends = [start + time for start, time in zip(steps.start_ns, steps.time_ns, strict=True)]
+    covered, span = sum(steps.time_ns), max(ends) - min(steps.start_ns)
+    if covered >= _MOST_COVERED * span:
+        return []
+    return [
+        f"These steps cover {units.time(covered)} of the {units.time(span)} from the first to the last, "
+        f"{units.share(covered, span)}: the rest is between them, for example in the loader of a loop around the "
+        "marks."
     ]
 
 
@@ -87,7 +113,8 @@ def _bound(parts: StepParts, *, own: bool) -> str:
     ]
     step = f"A step of the device is {' and '.join(filter(None, (', '.join(has[:-1]), has[-1])))}"
     if own:
-        return f"{step}."
+        loader = " Host wait includes Python code, such as a data loader's."
+        return f"{step}.{loader if parts.shares['host wait'] >= _MUCH else ''}"
     if not parts.bound:
         return f"{step}; no single part bounds it."
     bound = f"exposed {parts.bound}" if parts.bound in _EXPOSED else parts.bound

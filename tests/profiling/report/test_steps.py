@@ -132,6 +132,29 @@ def test_what_a_step_is_is_said(known_by: str, told: str) -> None:
     assert f"3 steps, {told}" in squeezed(recorded(steps(known_by=known_by, compute_ns=10)))
 
 
+@pytest.mark.parametrize(
+    ("known_by", "runs", "starts_ms", "told"),
+    [
+        ("annotation", None, (0, 20, 30), "cover 31.0 ms of the 40.0 ms from the first to the last, 78 %: the rest"),
+        ("annotation", 1, (0, 20, 30), "cover 31.0 ms of the 40.0 ms from the first to the last, 78 %: the rest"),
+        ("annotation", 1, (0, 11, 24), ""),
+        ("annotation", 2, (0, 20, 30), ""),  # the runs may be that far apart
+        ("program", 1, (0, 20, 30), ""),
+    ],
+)
+def test_time_between_marked_steps_is_told(known_by: str, runs: Any, starts_ms: tuple[int, ...], told: str) -> None:
+    marked = replace(steps(known_by=known_by, compute_ns=10), start_ns=tuple(each * MS for each in starts_ms))
+    text = squeezed(recorded(marked, runs=runs))
+    assert ("These steps cover " in text) == bool(told)
+    assert told in text
+
+
+@pytest.mark.parametrize(("host_ns", "is_told"), [(2, False), (4, True)])
+def test_a_long_wait_for_the_host_is_said_to_include_a_loader(host_ns: int, is_told: bool) -> None:
+    profile = recorded(steps(compute_ns=10, host_ns=host_ns), runs=1)
+    assert ("Host wait includes Python code, such as a data loader's." in squeezed(profile)) is is_told
+
+
 def test_other_marks_are_named() -> None:
     marked = replace(steps(known_by="annotation", compute_ns=10), other_names=("eval", "save"))
     assert "3 steps, marked as jit_step (other marks: eval, save): median 10.0 ms" in squeezed(recorded(marked))
