@@ -8,6 +8,7 @@ from .. import units
 from ..records.names import listed
 from ..terminal import printable
 from .analysis.grouping import total_ns
+from .analysis.remedies import ALSO
 from .record.compilation import Compilation
 
 #: The stages of a compilation: their short names, and the fields of the record.
@@ -64,13 +65,20 @@ def reason(compilation: Compilation, digits: int) -> str:
 
 
 def remedies(compilations: Sequence[Compilation]) -> list[str]:
-    """Return the remedy beside each compilation: once for all of a function that have it for the same argument."""
-    told: set[tuple[str, str | None, str | None, str | None]] = set()
+    """Return the remedy beside each compilation: once for all of a function that have it for the same argument.
+
+    Of several remedies, those that have not been told are; all but the first are for other arguments.
+    """
+    told: set[tuple[str, str | None, str | None, str]] = set()
     shown = []
     for each in compilations:
-        about = each.function, each.location, each.cause.argument, each.cause.remedy
-        shown.append("" if about in told else each.cause.remedy or "")
-        told.add(about)
+        first, *others = (each.cause.remedy or "").split(ALSO)
+        parts = [(each.cause.argument, first), *((None, other) for other in others)]
+        keys = [(each.function, each.location, *part) for part in parts]
+        new = [number for number, key in enumerate(keys) if key not in told]
+        text = ALSO.join(parts[number][1] for number in new)
+        shown.append(f"also {text}" if text and new[0] else text)
+        told.update(keys)
     return shown
 
 

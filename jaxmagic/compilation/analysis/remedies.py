@@ -40,6 +40,9 @@ _ONE_DTYPE = "pass the same dtype in every call, with jnp.asarray(value, dtype)"
 
 _ONE_NUMBER = "pass one type of number in every call, such as float(value)"
 
+#: Between the remedies of several differences, each of which is needed.
+ALSO = ". Also "
+
 #: Kinds whose remedy depends on the other compilations; ``compilation/analysis/advice.py`` adds it.
 _LATER: tuple[CauseKind, ...] = ("transformation", "eager")
 
@@ -243,12 +246,8 @@ def _shape_remedy(now: re.Match[str], before: re.Match[str]) -> str | None:
     if ranks[0] != ranks[1]:
         return None
     if now["dtype"] != before["dtype"] or now["weak"] != before["weak"]:
-        return f"{remedy('shape')}{_AND}{remedy('dtype')}"
+        return f"{remedy('shape')}{ALSO}{remedy('dtype')}"
     return remedy("shape")
-
-
-#: Between the remedies of several differences.
-_AND = "; and "
 
 
 def combined(causes: Sequence[Cause]) -> Cause:
@@ -262,8 +261,8 @@ def combined(causes: Sequence[Cause]) -> Cause:
     names = ", ".join(map(_named, others[:3]))
     names += ", …" if len(others) > 3 else ""
     remedies = [each.remedy for each in causes if not _follows(each, first)]
-    parts = [part for each in remedies if each for part in each.split(_AND)]
-    advice = _AND.join(dict.fromkeys(parts)) if None not in remedies else None
+    parts = [part for each in remedies if each for part in each.split(ALSO)]
+    advice = ALSO.join(dict.fromkeys(parts)) if None not in remedies else None
     return replace(first, reason=f"{first.reason}; and other differences at {names}", remedy=advice)
 
 

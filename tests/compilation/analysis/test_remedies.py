@@ -76,6 +76,6 @@ def test_a_remedy_that_several_differences_share_is_given_once() -> None:
     types = [("x", "f32[4]", "f32[8]"), ("y", "bf16[4]", "i32[8]")]
     cause = combined([type_difference(name, now, before, numbers=None) for name, now, before in types])
     assert cause.remedy == (
-        "pad to a few fixed shapes, or expect one compilation per shape; "
-        "and pass the same dtype in every call, with .astype()"
+        "pad to a few fixed shapes, or expect one compilation per shape. "
+        "Also pass the same dtype in every call, with .astype()"
     )

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from ....compilation.analysis.advice import is_backward
+from ....compilation.analysis.remedies import ALSO
 from ....compilation.record.compilation import Cause, Compilation
 from ....records.call_stack import Frame, Stack, is_users
 from ....records.inside import library_module
@@ -245,7 +246,7 @@ def only_argument(group: Group) -> str | None:
 def settings_of(group: Group) -> list[str]:
     """Return the settings of JAX that differ; empty if one is unknown or the mesh, or if more than them differs."""
     settings = list(dict.fromkeys(each.cause.argument or "" for each in group.compilations))
-    alone = all("; and " not in (each.cause.remedy or "") for each in group.compilations)  # no remedy for more
+    alone = all(ALSO not in (each.cause.remedy or "") for each in group.compilations)  # no remedy for more
     return settings if alone and all(each.startswith("jax_") for each in settings) else []
 
 

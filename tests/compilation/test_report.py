@@ -1,0 +1,28 @@
+"""What is advised beside the compilations of a report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxmagic.compilation.analysis.remedies import ALSO, combined, difference
+from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.compilation.report import remedies
+
+CLIP = difference("static value", "static argument clip has a different value", "clip", "0.19", "0.2")
+RATE = difference("static value", "static argument rate has a different value", "rate", "0.1", "0.2")
+SHAPE = difference("shape", "argument x has a different shape", "x", "f32[9]", "f32[8]")
+STATIC, PAD = str(CLIP.remedy), str(SHAPE.remedy)
+
+
+def test_each_remedy_is_told_once_for_an_argument_of_a_function(compilation: Any) -> None:
+    def advised(*causes: Cause) -> list[str]:
+        return remedies([compilation(function="f", cause=each) for each in causes])
+
+    both = combined([CLIP, SHAPE])
+    assert both.remedy == f"{STATIC}. Also {PAD}"
+    assert advised(CLIP, CLIP, RATE) == [STATIC, "", STATIC]
+    assert advised(CLIP, both, both) == [STATIC, f"also {PAD}", ""]
+    assert advised(both, CLIP) == [f"{STATIC}{ALSO}{PAD}", ""]
+    assert advised(Cause(kind="first call", reason="first call"), SHAPE) == ["", PAD]
+    two = [compilation(function=name, cause=both) for name in "fg"]
+    assert remedies(two) == [both.remedy] * 2
