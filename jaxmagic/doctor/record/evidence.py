@@ -262,7 +262,7 @@ class Evidence:
         kept_programs: the programs of which more are alive after the last run than after the second one.
         resident_bytes: arrays on each device, at least, that were alive before the first run and after the last;
             ``None`` if unknown.
-        earlier: compilations for other shapes in earlier measurements of the session.
+        earlier: compilations for other shapes and static values in earlier measurements of the session.
     """
 
     code: str | None

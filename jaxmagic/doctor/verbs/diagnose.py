@@ -141,7 +141,8 @@ def examination(
 
 def _examined(evidence: Evidence, only: Sequence[str]) -> Examined:
     """Apply the rules to the evidence, and to what the session has measured before."""
-    earlier = (each for record in history() for each in record.compilations if each.cause.kind == "shape")
+    kinds = "shape", "static value"
+    earlier = (each for record in history() for each in record.compilations if each.cause.kind in kinds)
     return examine(replace(evidence, earlier=tuple(earlier)), only)
 
 

@@ -35,9 +35,10 @@ def recompiles(
     unknown: int = 0,
     shapes: int = 0,
     objects: str = "",
+    earlier: int = 0,
 ) -> str:
     """Word how often and why functions compile again."""
-    times = _times(programs)
+    times = _times(programs - earlier)
     when = f"{times} in every run" if every_run else f"again {times} in the first run"
     new = _new_function(made, given=bool(given), unknown=bool(unknown))
     why = new if cause == "new function" else _WHY.get(cause)
@@ -46,6 +47,13 @@ def recompiles(
     if shapes:
         other = "a different shape" if shapes == 1 else "different shapes"
         because = f": {_times(programs - shapes)}{because}, and {_times(shapes)} for {other}"
+    if earlier == programs:
+        return (
+            f"{printable(function)} compiled again {_times(earlier)} earlier in this session{because}. This code "
+            "runs these programs as well: it compiled nothing for them now, and would for other values."
+        )
+    if earlier:
+        because += f", and {_times(earlier)} before it in this session"
     if operations == 1:
         first = " If this runs only once, it is its first compilation." if every_run and times == "once" else ""
         return f"{printable(function)} compiles {when}{because}.{first if cause == 'new function' else ''}"

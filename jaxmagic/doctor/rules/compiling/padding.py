@@ -158,7 +158,10 @@ def _sizes_of_session(group: Group, sizes: Buckets, evidence: Evidence) -> tuple
     earlier = [
         each.cause
         for each in evidence.earlier
-        if function_of(each) == group.same_function and each.cause.argument == argument and counts(each)
+        if each.cause.kind == group.kind
+        and function_of(each) == group.same_function
+        and each.cause.argument == argument
+        and counts(each)
     ]
     causes = [each.cause for each in group.compilations]
     of_code = [each.cause for run in compiled for each in run if each.cause.argument == argument]

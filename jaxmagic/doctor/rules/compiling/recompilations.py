@@ -28,17 +28,26 @@ _ARRAY = re.compile(r"\w+\[[\d,]+\]")
 
 
 class Group(NamedTuple):
-    """The compilations of one function for one kind of cause, after those that would be spared with them."""
+    """The compilations of one function for one kind of cause, after those that would be spared with them.
+
+    So many of them, the first ones, happened in earlier measurements.
+    """
 
     function: str
     location: str | None
     kind: str
     compilations: list[Compilation]
+    earlier: int = 0
 
     @property
     def cost_ns(self) -> int:
         """The time of all of them."""
         return sum(each.total_ns for each in self.compilations)
+
+    @property
+    def first_run_ns(self) -> int:
+        """The time of those in the first run, or of all if it has none of them."""
+        return sum(each.total_ns for each in self.compilations[self.earlier :]) or self.cost_ns
 
     @property
     def eager(self) -> bool:

@@ -13,6 +13,7 @@ from ...record.finding import RuleFinding
 from ..rewriting.syntax import source_of_location
 from ..rule import LEAST_SHARE, Rule, is_worth_it, source_at
 from .compile_claims import numbers_of
+from .earlier_programs import with_earlier
 from .every_run import always_compiled, compiled_in_every_run, kept_alive
 from .growth import growth
 from .made_anew import changed_for_effect, kept_if_made_once, location_like
@@ -71,14 +72,15 @@ def _found(evidence: Evidence) -> Iterator[Operation]:
             yield operation_of(group, evidence, float(cost_ns), every_run=True)
     always = always_compiled(evidence)
     once = [each for each in evidence.first.compilations if counts(each)]
-    for group in map(avoidable, grouped([each for each in once if function_of(each) not in always])):
+    groups = with_earlier(grouped([each for each in once if function_of(each) not in always]), evidence)
+    for group in map(avoidable, groups):
         if not group.compilations or group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
             continue
         single = group.kind in _SINGLE and group.cost_ns >= _LEAST_SINGLE_NS and _has_others(group, evidence)
         least = _TWO if group.kind in _CERTAIN else _SEVERAL
         several = len(group.compilations) >= least and group.cost_ns >= _LEAST_FIRST_RUN_NS
         if single or several:
-            yield operation_of(group, evidence, float(group.cost_ns), every_run=False)
+            yield operation_of(group, evidence, float(group.first_run_ns), every_run=False)
 
 
 def operation_of(group: Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> Operation:
@@ -133,6 +135,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
             unknown=int(made is None and not group.eager),
             shapes=sum(each.cause.kind != group.kind for each in group.compilations),
             objects=", ".join(known.objects.names) if group.kind == "new function" else "",
+            earlier=group.earlier,
         ),
         line=location if called_at is None else called_at.location,
         source=source_of_location(location, evidence) if called_at is None else source_at(called_at),
@@ -254,7 +257,8 @@ RULE = Rule(
     f"these are at most {MOST_TIMES} times the smallest ones. Different shapes also count if an argument "
     "grows from call to call, because the function returns it longer or the code around the call appends to it. "
     "Different static values count if programs have the same operations and shapes, or if only the range of a loop "
-    "needs them that a loop of JAX could replace. Of a gradient outside of jit, only the backward passes "
+    "needs them that a loop of JAX could replace; programs for them that the run has, and that earlier measurements "
+    "compiled, count as well. Of a gradient outside of jit, only the backward passes "
     "count: jitted as a whole, one program does the forward and the backward pass. Operations outside of jit count "
     "for shapes, and for new functions that a loop or a branch gets each time. The cause is the one that %jaxtime "
     "reports.",
