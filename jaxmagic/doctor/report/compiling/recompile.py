@@ -199,6 +199,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "recompile_reason": lambda reason: f"{printable(reason[:1].upper() + reason[1:])}.",
     "recompile_within": lambda reason: f"In one run, {printable(reason)}.",
     "recompile_between": lambda reason: f"From run to run, {printable(reason)}.",
+    "recompile_same_values": lambda: "Later runs have the same values, and compile nothing for them.",
     "recompile_alive": _alive,
     "recompile_object_made": lambda object, line, source: (
         f"{printable(object)} is made at {printable(line)}{f': {printable(source)}' if source else '.'}"

@@ -68,6 +68,12 @@ def _with_consequences(groups: Sequence[Group], evidence: Evidence) -> list[Grou
     return [*found.values(), *others]
 
 
+def only_first_run(group: Group, evidence: Evidence) -> bool:
+    """Return whether later runs compile nothing of a function."""
+    later = [each for run in _later_runs(evidence) for each in run.compilations]
+    return evidence.repeated and not any(function_of(each) == group.same_function for each in later)
+
+
 def _later_runs(evidence: Evidence) -> list[Timing]:
     """Return the runs after the first one, without the recorded one; none if the code ran only once."""
     return [evidence.observed, *evidence.timed] if evidence.repeated else []

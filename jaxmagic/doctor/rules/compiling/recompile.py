@@ -14,7 +14,7 @@ from ..rewriting.syntax import source_of_location
 from ..rule import LEAST_SHARE, Rule, is_worth_it, source_at
 from .compile_claims import numbers_of
 from .earlier_programs import with_earlier
-from .every_run import always_compiled, compiled_in_every_run, kept_alive
+from .every_run import always_compiled, compiled_in_every_run, kept_alive, only_first_run
 from .growth import growth
 from .made_anew import changed_for_effect, kept_if_made_once, location_like
 from .operations import Operation, operations_joined, varying_sizes
@@ -156,6 +156,8 @@ def _evidence(known: Known, evidence: Evidence) -> Iterator[Note]:
     yield from _changes(changes) or _reason(known)
     yield from _changes(differing([each for each in group.compilations if each.cause.kind != group.kind]))
     yield from () if known.values is None else _changes([known.values])
+    if group.kind == "static value" and not known.every_run and only_first_run(group, evidence):
+        yield note("doctor.recompile_same_values")
     yield from _about(known, evidence)
     if known.loop is not None and known.loop.converts:
         yield note("doctor.unrolled_converts", dtype=known.loop.converts)
