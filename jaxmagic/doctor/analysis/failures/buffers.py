@@ -100,7 +100,13 @@ def explain_deleted(failure: Failure) -> RuleFinding:
         if failure.kept is not None
         else note("doctor.write_later_deleted", name=name, copied=copied if name else "")
         if failure.donated_by and all(map(_is_deletion, failure.donated_by))
-        else note("doctor.write_reassigned", name=name, called=called, copied=copied if name else ""),
+        else note(
+            "doctor.write_reassigned",
+            name=name,
+            called=called,
+            copied=copied if name else "",
+            unknown=not failure.donated_by,
+        ),
     )
 
 

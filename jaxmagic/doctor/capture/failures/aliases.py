@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
+from types import CodeType
 from typing import NamedTuple
 
 from ...analysis.written_paths import is_within
+from .statement import definition
 
 #: So many names are followed from one to the next.
 _DEPTH = 3
@@ -121,6 +123,16 @@ def keeping_of(
     return _keeping(array, scope, codes, failed, failed, donates, _DEPTH)
 
 
+def other_methods(code: CodeType, tree: ast.Module | None) -> Iterator[ast.FunctionDef]:
+    """Yield the other methods of the class of a method, if they call the object alike."""
+    home = definition(tree, code.co_name, code.co_firstlineno)
+    owner = [*code.co_varnames[: min(code.co_argcount, 1)]]
+    for node in ast.walk(tree) if tree is not None and home is not None else ():
+        if isinstance(node, ast.ClassDef) and home in node.body:
+            methods = (each for each in node.body if isinstance(each, ast.FunctionDef) and each is not home)
+            yield from (each for each in methods if [part.arg for part in each.args.args[:1]] == owner)
+
+
 def _keeping(
     array: str,
     scope: _Scope,
@@ -131,6 +143,7 @@ def _keeping(
     depth: int,
 ) -> Keeping | None:
     """Return the last statement that kept an array which a line uses, by its own name or by the next one."""
+    first_round = False
     for each in sorted(scope.stored, key=lambda one: one.at, reverse=True):
         rest = _rest(array, each.target)
         if rest is None or not (each.at < used or scope.loop_of(each.at, used)):
@@ -140,7 +153,7 @@ def _keeping(
                 (file, call)
                 for at, file, call in scope.calls
                 if donates(call, name + behind)
-                and (at < failed or scope.loop_of(at, failed))
+                and (at < failed or (scope.loop_of(at, failed) and not first_round))
                 and _is_held(each, at, name, scope)
             )
             if calls:
@@ -150,7 +163,9 @@ def _keeping(
                 return earlier
         certain = all(block.has(used) for block in scope.blocks if block.has(each.at) and block != each.at)
         if certain and each.target == _root(array) and not isinstance(each.statement, _LOOPS):
-            return None
+            if each.at[:2] < used[:2]:
+                return None
+            first_round = True  # it counts only from the second round on
     return None
 
 

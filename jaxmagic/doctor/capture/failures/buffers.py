@@ -16,7 +16,7 @@ from ....runtime.tracing import is_array
 from ...analysis.written_paths import is_within
 from ...record.failing_code import Kept
 from ..changes import reach
-from .aliases import Code, Keeping, keeping_of
+from .aliases import Code, Keeping, keeping_of, other_methods
 from .calls import is_missing, value_of
 from .held import arrays_in
 from .libraries.donating import arguments_donated
@@ -130,12 +130,17 @@ def _kept(
 ) -> Keeping | None:
     """Return the statement that kept one of the arrays under another name, under which a call donated it."""
     number = [each.file for each in codes].index(where.file) if codes else 0
+    tree = _parsed(frame.f_code.co_filename)
+    earlier = [
+        *codes[:number],
+        *(Code(where.file, [*_same_scope(each)]) for each in other_methods(frame.f_code, tree)),
+    ]
     line = where.line if place.statement is None else place.statement.lineno
 
     def donates(node: ast.Call, name: str) -> bool:
         return bool(_donates(node, (name,), frame))
 
-    found = (keeping_of(each, codes[: number + 1], line, donates) for each in deleted)
+    found = (keeping_of(each, [*earlier, *codes[number : number + 1]], line, donates) for each in deleted)
     return next((each for each in found if each is not None), None)
 
 

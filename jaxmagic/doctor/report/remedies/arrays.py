@@ -68,9 +68,13 @@ ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
         f"{_without(cache)}, which keeps the array that its function computed while another function was "
         "traced. To compute a table once, make it with NumPy."
     ),
-    "write_reassigned": lambda name, called="", copied="": (
-        f"Use what {quoted(called) or 'the donating call'} returned in place of {quoted(name) or 'the array'}, "
-        f"or pass it a copy{copied and f', {quoted(copied)}'}, or do not donate this argument."
+    "write_reassigned": lambda name, called="", copied="", unknown=False: (
+        f"If a call donated {quoted(name) or 'it'}, use what that call returned in its place, or pass a copy"
+        f"{copied and f', {quoted(copied)}'}, to that call, or do not donate this argument. If .delete() was called, "
+        "call it after the last use."
+        if unknown
+        else f"Use what {quoted(called) or 'the donating call'} returned in place of {quoted(name) or 'the array'}, "
+        f"or pass a copy{copied and f', {quoted(copied)}'}, to this call, or do not donate this argument."
     ),
     "write_kept_copy": lambda location, name, copied: (
         f"Keep a copy at {location}: {printable(copied)} in place of {quoted(name)}. Or do not donate this argument."

@@ -286,10 +286,6 @@ def test_a_mask_among_slices_is_named_alone() -> None:
         ("x = x[y > 1].mean()", "x = x.mean(where=(y > 1)[:, None])"),
         ("x = x[m].mean(0)", "x = x.mean(0, where=m[:, None])"),
         ("x = jnp.std(x[~m], axis=0)", "x = jnp.std(x, axis=0, where=(~m)[:, None])"),
-        (
-            "x = jnp.stack([x[y > c].sum(axis=0) for c in (0, 1)])",
-            "x = jnp.stack([jnp.where((y > c)[:, None], x, 0).sum(axis=0) for c in (0, 1)])",
-        ),
         ("x = x[:, m[:2]].max(1)", "x = x.max(1, where=m[:2], initial=-jnp.inf)"),
         ("x = x[m].mean(1)", None),
         ("x = x[x > 1].sum(0)", None),

@@ -378,7 +378,7 @@ def test_an_earlier_donating_call_comes_before_an_earlier_run_of_the_line() -> N
     """)
     assert f"Probably donated by f(x) ({cell.file}:4)." in cell.said
     assert "itself" not in cell.said
-    assert "Use what f(x) returned in place of x, or pass it a copy, x.copy()" in cell.said
+    assert "Use what f(x) returned in place of x, or pass a copy, x.copy(), to this call" in cell.said
 
 
 @pytest.mark.parametrize(

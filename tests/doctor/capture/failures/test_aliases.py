@@ -85,6 +85,29 @@ KEPT = {
         "self.best = state",
         TREE,
     ),
+    "in another method": (
+        "class M:\n    def __init__(self, w):\n        self.w = w\n        self.start = self.w\n    def fit(self):\n"
+        "        self.w = step1(self.w)\n        return self.w - self.start\nM(x).fit()",
+        "self.start = self.w",
+        "jnp.copy(self.w)",
+    ),
+    "an average in a map": (
+        "def train(p):\n    ema = p\n    for i in range(2):\n        p = step(p, 1.)\n"
+        "        ema = jax.tree.map(lambda e, p: 0.9 * e + 0.1 * p, ema, p)\ntrain(state)",
+        "ema = p",
+        "jax.tree.map(jnp.copy, p)",
+    ),
+    "an average in a map of the module": (
+        "ema = state\nfor i in range(2):\n    state = step(state, 1.)\n"
+        "    ema = jax.tree.map(lambda e, s: 0.9 * e + 0.1 * s, ema, state)",
+        "ema = state",
+        TREE,
+    ),
+    "an average": (
+        "ema = x\nfor i in range(2):\n    x = step1(x)\n    ema = 0.9 * ema + 0.1 * x",
+        "ema = x",
+        ARRAY,
+    ),
 }
 
 
@@ -135,6 +158,7 @@ def _keeping(source: str, array: str) -> Keeping | None:
         ("for i in r:\n    x = f()\n    x = step(x)\n    h.append(x)\nh", "h[0]"),
         ("for i in r:\n    h.append(x)\nx = f()\nx = step(x)\nh", "h[0]"),
         ("best = x\n---\nx = f()\n---\nx = step(x)\nbest", "best"),
+        ("best = x\nfor i in r:\n    best = g(best); x = step(x)", "best"),
     ],
 )
 def test_no_statement_is_named_that_kept_another_array(source: str, array: str) -> None:

@@ -297,3 +297,17 @@ def test_a_weight_of_a_flax_module_is_named() -> None:
     assert cell.finding.line == cell.here
     assert "self.dense.kernel" in cell.said
     assert "Probably donated by step(state)" in cell.said
+
+
+def test_without_a_known_call_both_causes_are_possible() -> None:
+    cell = Cell("""
+        def release(arrays):
+            for each in arrays.values():
+                each.delete()
+        arrays = {"a": jnp.ones(3)}
+        release(arrays)
+        arrays["a"] + 1  # here
+    """)
+    assert "Which call donated or deleted it is unknown" in cell.said
+    assert "If a call donated arrays['a'], use what that call returned in its place" in cell.said
+    assert "If .delete() was called, call it after the last use." in cell.said
