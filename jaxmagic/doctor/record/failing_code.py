@@ -147,11 +147,14 @@ class Escape:
         location: the line, such as ``"cell 3:9"``.
         text: the statement.
         name: what it stores into, such as ``"cache"`` or ``"self.cache"``.
+        read: what is stored, such as ``"self.cache['x']"``, if the function reads it before, as the next step of a
+            loop would; empty otherwise.
     """
 
     location: str
     text: str
     name: str
+    read: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,10 @@ def explain_leak(failure: Failure) -> RuleFinding:
     elif not checked:
         evidence.append(note("doctor.error_escape_unknown"))
     caches = [each for each in failure.escapes if each.text.startswith("@")]
+    read = ", ".join(dict.fromkeys(each.read for each in likely or stored if each.read))
     remedy = note("doctor.write_returned", function=function, debug=f"{spelled(failure, 'jax')}.debug.print")
+    if read:
+        remedy = note("doctor.write_passed_on", read=read, loop=_loop(traced))
     if caches and not likely:
         remedy = note("doctor.write_uncached", cache=caches[0].text)
     return error_finding(
@@ -72,6 +75,12 @@ def explain_leak(failure: Failure) -> RuleFinding:
         evidence=evidence,
         remedy=remedy,
     )
+
+
+def _loop(traced: Traced | None) -> str:
+    """Return the loop whose step JAX traced; empty for other code."""
+    found = "" if traced is None else traced.transform.partition("_")[0]
+    return found if found in ("scan", "while", "fori") else ""
 
 
 def _made_by(failure: Failure, name: str) -> bool:

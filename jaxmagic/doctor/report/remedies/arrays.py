@@ -28,6 +28,23 @@ def _without(cache: str) -> str:
     return f"Write @property in place of {quoted(cache)}" if "property" in cache else f"Leave out {quoted(cache)}"
 
 
+def _passed_on(read: str, loop: str = "") -> str:
+    """Word what to write where a variable is read before a traced value is assigned to it."""
+    it, verb = ("them", "are") if ", " in read else ("it", "is")
+    begin = f"{quoted(read)} {verb} read there before a new value is assigned, so each "
+    if not loop:
+        return (
+            f"{begin}call needs what the call before computed: pass {it} as an argument, and return the new value in "
+            "place of storing it."
+        )
+    output = " As another output of scan, each step would compute it from that first value." if loop == "scan" else ""
+    return (
+        f"{begin}step needs what the step before computed: put {it} into the carry. Begin the carry with the value "
+        f"that {quoted(read)} has before the loop, compute with the one in the carry, and return the new one in "
+        f"it.{output}"
+    )
+
+
 ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
     "write_function": lambda function, replacement: f"Use {replacement} in place of {quoted(function)}.",
     "write_functions": _write_functions,
@@ -64,6 +81,7 @@ ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
         f"Return the value from {quoted(function) or 'the function'} in place of storing it. To look at it, use "
         f'{debug}("{{}}", value).'
     ),
+    "write_passed_on": _passed_on,
     "write_uncached": lambda cache: (
         f"{_without(cache)}, which keeps the array that its function computed while another function was "
         "traced. To compute a table once, make it with NumPy."

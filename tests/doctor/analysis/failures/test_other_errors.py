@@ -787,3 +787,36 @@ def test_a_value_that_is_stored_in_a_numpy_array() -> None:
     assert "but a[0] needs" in cell.said
     assert "0 (f32[])" not in cell.said
     assert "a.at[index].set(value)" in cell.said
+
+
+@pytest.mark.parametrize(
+    ("loop", "store", "advice"),
+    [
+        (
+            "lax.scan(lambda c, x: (body(c + x), None), 0., jnp.ones(2))",
+            "box.peak = jnp.maximum(box.peak, c)",
+            "scan",
+        ),
+        ("lax.fori_loop(0, 2, lambda i, c: body(c), 0.)", "box.peak += c", "carry"),
+        ("lax.while_loop(lambda c: c < 2, lambda c: body(c + 1), 0.)", "old = box.peak; box.peak = c + old", "carry"),
+        ("jax.jit(body)(1.)", "box.peak = box.peak + c", "call"),
+        ("lax.fori_loop(0, 2, lambda i, c: body(c), 0.)", "box.peak = c", ""),
+        ("lax.fori_loop(0, 2, lambda i, c: body(c), 0.)", "box.peak = c; c = box.peak * 2", ""),
+    ],
+)
+def test_what_the_next_step_reads_belongs_in_the_carry(loop: str, store: str, advice: str) -> None:
+    cell = Cell(f"""
+        class Box: peak = jnp.zeros(())
+        box = Box()
+        def body(c):
+            {store}
+            return c * 1.5
+        {loop}
+        box.peak * 2  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert ("box.peak is read there before a new value is assigned" in cell.said) == bool(advice)
+    assert ("put it into the carry" in cell.said) == (advice in ("scan", "carry"))
+    assert ("As another output of scan" in cell.said) == (advice == "scan")
+    assert ("pass it as an argument" in cell.said) == (advice == "call")
+    assert ("in place of storing it. To look at it" in cell.said) == (not advice)

@@ -72,9 +72,23 @@ def _escapes(function: ast.FunctionDef, file: str) -> list[Escape]:
                 not isinstance(node, _BINDING) or container_root(target) in outer or _inside(target)
             ):
                 place = f"{known_as(file)}:{target.lineno}"
-                found.append(Escape(location=place, text=ast.unparse(node), name=_container(target)))
+                read = ast.unparse(target) if _is_read(target, node, function) else ""
+                found.append(Escape(location=place, text=ast.unparse(node), name=_container(target), read=read))
                 break
     return found
+
+
+def _is_read(target: ast.expr, storing: ast.AST, function: ast.FunctionDef) -> bool:
+    """Return whether a function reads what a statement of its stores into, before it has stored there."""
+    text, end = ast.unparse(target), (getattr(storing, "end_lineno", 0), getattr(storing, "end_col_offset", 0))
+    return (isinstance(storing, ast.AugAssign) and storing.target is target) or any(
+        isinstance(each, ast.Name | ast.Attribute | ast.Subscript)
+        and isinstance(each.ctx, ast.Load)
+        and each is not target
+        and (each.lineno, each.col_offset) < end
+        and ast.unparse(each) == text
+        for each in ast.walk(function)
+    )
 
 
 def stored_into(node: ast.AST) -> list[ast.expr]:
