@@ -58,9 +58,9 @@ def _number(value: str, type: str, need: str) -> str:
     return f"{_typed(value, type)}, so it has no value yet, but {quoted(need)} needs one."
 
 
-def _numpy(function: str, type: str) -> str:
+def _numpy(function: str, type: str, value: str = "") -> str:
     what = quoted(function) if function else "NumPy"
-    return f"{_typed('', type)}, so it has no value yet, but {what} needs a NumPy array."
+    return f"{_typed(value, type)}, so it has no value yet, but {what} needs a NumPy array."
 
 
 def _mask(array: str, mask: str, type: str, index: str = "") -> str:

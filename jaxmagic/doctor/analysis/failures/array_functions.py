@@ -93,7 +93,7 @@ def explain_numpy(failure: Failure) -> RuleFinding:
     failing = expression_of(failure)
     if _is_size_of_jax(failure, failing):
         return explain_number(replace(failure, kind="shape"))
-    function = _need(failing)  # before the expression is rewritten
+    function, value = _need(failing), _converted(failure, failing)  # before the expression is rewritten
     if _is_traced_by_jax(failure, function):
         return error_finding(
             failure,
@@ -107,7 +107,7 @@ def explain_numpy(failure: Failure) -> RuleFinding:
         code = None if remedy.facts["left"] or remedy.facts["other"] else then.code
     return error_finding(
         failure,
-        found=note("doctor.error_numpy", function=function, type=failure.type or ""),
+        found=note("doctor.error_numpy", function=function, type=failure.type or "", value=value),
         remedy=remedy,
         code=code,
     )
@@ -129,6 +129,20 @@ def _called(failing: Expression | None) -> str:
     return "" if failing is None else failing.called or ""
 
 
+def _converted(failure: Failure, failing: Expression | None) -> str:
+    """Return the argument that a function of NumPy or SciPy would make an array of; empty if it is not certain."""
+    node = None if failing is None else failing.node
+    if failing is None or not isinstance(node, ast.Call) or failure.type is None:
+        return ""
+    traced = [each for each in node.args if gets_traced(failure, failing, each)]
+    if len(traced) != 1 or not (failure.detail or "").startswith(("numpy.", "scipy.")):
+        return ""
+    value = value_named(failure, ast.unparse(traced[0]))
+    known = isinstance(traced[0], ast.BinOp) if value is None else value.type == failure.type
+    keywords = any(gets_traced(failure, failing, each.value) for each in node.keywords)
+    return ast.unparse(traced[0]) if known and not keywords else ""
+
+
 def _need(failing: Expression | None) -> str:
     """Return what needs a NumPy array: a function, or the array that is indexed."""
     if failing is not None and isinstance(failing.node, ast.Subscript):
@@ -148,7 +162,7 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
     if full.startswith("numpy.random.") or called.startswith(f"{spelled(failure, 'numpy')}.random."):
         return note("doctor.write_random", function=called, jax=spelled(failure, "jax")), None
     if full.startswith("scipy."):
-        return note("doctor.write_scipy", function=called), None
+        return note("doctor.write_scipy", function=called, twin=dict(failure.said).get("twin", "")), None
     if failure.library is not None and not full:
         return note("doctor.write_library", function=called or failure.library.function), None
     if failing is not None and isinstance(failing.node, ast.Subscript) and isinstance(failing.node.ctx, ast.Store):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from types import FrameType, FunctionType, ModuleType
@@ -111,11 +112,33 @@ def _full_name(node: ast.expr, frame: FrameType, packages: Sequence[str]) -> str
     elif isinstance(node, ast.Name):
         function = value_of(node, frame)
         name, module = attribute(function, "__name__"), attribute(function, "__module__")
+        if is_exactly(function, FunctionType):
+            name, module = function.__name__, _public_home(function)
         if _is_ufunc(function):
             name, module = getattr(function, "__name__", None), _home_of(function)
     if not is_exactly(module, str) or not is_exactly(name, str):
         return None
     return f"{module}.{name}" if str(module).partition(".")[0] in packages else None
+
+
+def _public_home(function: FunctionType) -> str | None:
+    """Return the innermost public module around the one that defines a function, if it exports the function."""
+    parts = str(function.__module__).split(".")
+    private = next((place for place, each in enumerate(parts) if each.startswith("_")), len(parts))
+    home = ".".join(parts[:private])
+    return home if (attributes(sys.modules.get(home)) or {}).get(function.__name__) is function else None
+
+
+def jax_twin(full: str | None) -> str:
+    """Return the function of ``jax.scipy`` with the name of one of SciPy's; empty if there is none."""
+    module, _, name = f"jax.{full}".rpartition(".")
+    if not module.startswith("jax.scipy"):
+        return ""
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        return ""
+    return f"{module}.{name}" if name in (attributes(found) or {}) else ""
 
 
 def _home_of(ufunc: object) -> str | None:

@@ -20,7 +20,7 @@ from ...record.failure import Failure
 from ...record.library_use import Selector
 from ...record.out_of_memory import ANY_CALL, OutOfMemory
 from .buffers import Donors
-from .calls import called_name, functions_called
+from .calls import called_name, functions_called, jax_twin
 from .captured import deleted_by
 from .entries import Entry, beyond, displaying, entries_of, library_in
 from .held import largest_alive, shared_in
@@ -198,8 +198,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     if facts.kind == "leak":
         facts = with_leaked(facts, used(place), last.frame, around)
     if facts.kind == "nan":
-        called = called_name(place, last.frame, ("jax",)) or ""
-        facts = replace(facts, said=(*facts.said, ("called", called)))
+        facts = replace(facts, said=(*facts.said, ("called", called_name(place, last.frame, ("jax",)) or "")))
     if facts.kind in ("index", "hash", "number"):
         node = lookup_of(place) if facts.kind == "number" else place.node
         kept = elements_of(node, last.frame), keys_of(node, last.frame), is_dictionary(node, last.frame)
@@ -216,7 +215,9 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         optional = ", ".join(optional_in(definition(place.tree, code.co_name, code.co_firstlineno)))
         facts = replace(facts, said=(*facts.said, ("optional", optional)))
     if facts.kind == "numpy":
-        facts = replace(facts, said=(*facts.said, *functions_called(place.statement, last.frame).items()))
+        called = functions_called(place.statement, last.frame)
+        twin = jax_twin(called_name(place, last.frame))
+        facts = replace(facts, said=(*facts.said, *called.items(), ("twin", twin)))
     home = _home(users)
     values = tuple(values_in(place.whole, last.frame, around if facts.kind == "leak" else None))
     if home is not last and facts.kind in FIRST_TRIES:

@@ -51,14 +51,17 @@ ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
     "write_library": lambda function: (
         f"{quoted(function)} needs numbers, not traced values. Call it outside of the traced "
         "function, or use a function "
-        "of JAX in its place. jax.pure_callback() calls it on the host from within the traced function."
+        "of JAX in its place. jax.pure_callback() calls it on the host from within the traced function, but jax.grad "
+        "does not work through it."
     ),
     "write_stored_outside": lambda function: (
         f"Return the value, and call {quoted(function)} with it outside of the traced function, where it has numbers."
     ),
-    "write_scipy": lambda function: (
-        f"Use jax.scipy, which has many functions under SciPy's names, in place of {quoted(function)}; or call it "
-        "outside of the traced function."
+    "write_scipy": lambda function, twin="": (
+        f"Use {twin} in place of {quoted(function)}, after import {twin.rpartition('.')[0]}."
+        if twin
+        else f"Use jax.scipy, which has many functions under SciPy's names, in place of {quoted(function)}; or call "
+        "it outside of the traced function."
     ),
     "write_indexed_array": lambda array, jnp: (
         f"{quoted(array)} is a NumPy array. Make it a JAX array, {jnp}.asarray({quoted(array)}), "
@@ -75,7 +78,7 @@ ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
     ),
     "write_no_numpy": lambda jnp: (
         f"Use {jnp} in place of NumPy on traced values, or call the function outside of the traced function. "
-        "jax.pure_callback() calls it on the host from within."
+        "jax.pure_callback() calls it on the host from within, but jax.grad does not work through it."
     ),
     "write_returned": lambda function, debug: (
         f"Return the value from {quoted(function) or 'the function'} in place of storing it. To look at it, use "

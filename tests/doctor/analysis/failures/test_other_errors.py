@@ -75,7 +75,44 @@ def test_a_function_of_scipy_under_another_name(imports: str) -> None:
         f(1.0)
     """)
     assert cell.finding.line == cell.here
-    assert "Use jax.scipy, which has many functions under SciPy's names, in place of erf" in cell.said
+    assert "x (f32[]) is traced, so it has no value yet, but erf needs a NumPy array." in cell.said
+    assert "Use jax.scipy.special.erf in place of erf, after import jax.scipy.special." in cell.said
+
+
+@pytest.mark.parametrize(
+    ("called", "advice"),
+    [
+        ("special.logsumexp(x, axis=0)", "Use jax.scipy.special.logsumexp in place of special.logsumexp, after"),
+        ("logsumexp(x)", "Use jax.scipy.special.logsumexp in place of logsumexp, after import jax.scipy.special."),
+        ("special.jv(1, x)", "Use jax.scipy, which has many functions under SciPy's names, in place of special.jv"),
+    ],
+)
+def test_a_function_that_jax_has_under_the_name_of_scipy(called: str, advice: str) -> None:
+    pytest.importorskip("scipy.special")
+    cell = Cell(f"""
+        from scipy import special
+        from scipy.special import logsumexp
+        jax.grad(lambda x: {called}.sum())(jnp.ones(3))  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "x (f32[3]) is traced, so it has no value yet, but " in cell.said
+    assert advice in cell.said
+    assert "pure_callback" not in cell.said
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        ("np.abs(x - 1)", "x - 1 (f32[3])"),
+        ("np.maximum(x, 1)", "x (f32[3])"),
+        ("np.maximum(x, -x)", "A value (f32[3])"),
+        ("np.sum([x, x])", "A value (f32[3])"),
+        ("np.abs(jnp.sin(x))", "A value (f32[3])"),
+    ],
+)
+def test_the_argument_that_becomes_an_array_is_named(call: str, value: str) -> None:
+    cell = Cell(f"jax.jit(lambda x: {call})(jnp.ones(3))")
+    assert f"{value} is traced, so it has no value yet, but np." in cell.said
 
 
 def test_what_the_line_calls_is_named_rather_than_what_the_library_calls_itself() -> None:
@@ -113,7 +150,9 @@ def test_a_library_that_needs_numpy_arrays_is_named() -> None:
     """)
     assert cell.finding.line == cell.here
     assert "fmean" in cell.said
-    assert "pure_callback" in cell.said
+    assert (
+        "jax.pure_callback() calls it on the host from within the traced function, but jax.grad does not" in cell.said
+    )
     assert cell.finding.code is None
 
 
