@@ -166,6 +166,10 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_sized", function=need, jnp=jnp, argument=length, jitted=jitted), None
     if need == "range":
         return known_number(failure, failing, static, "range")
+    if need == "index" and size == "slice":
+        return note("doctor.write_slice", lax=lax, table=table_of(failure, failing, jnp)), None
+    if need == "index" and size:
+        return known_number(failure, failing, static, size)
     if need == "index":
         return choice(failure, failing, jnp), indexed(failure, failing)
     if need == "slice":

@@ -160,6 +160,16 @@ def _write_number_after(
     return f"{then} Without {quoted(need)}, a traced value would be stored, and cannot be used after {who} has ended."
 
 
+def _write_slice(lax: str, update: bool = False, table: str = "") -> str:
+    bound = f"{quoted(table)} would be traced, too, as no bound of a slice can be. " if table else ""
+    how = (
+        f"{lax}.dynamic_update_slice(x, values, (start,)) sets a slice of known size at a traced position. "
+        if update
+        else f"A slice of known size from a traced position is {lax}.dynamic_slice(x, (start,), (size,)). "
+    )
+    return f"{bound}{how}If the size itself is traced, keep the whole array and mask it."
+
+
 KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
     "write_option": lambda function: (
         f"{quoted(function)} decides by this value while it is traced: pass a Python value, such as a constant or an "
@@ -219,14 +229,7 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         f"{', ' if given else ''}{printable(given)}). An index that is out of range is then clamped, not an error."
     ),
     "write_dynamic_slice": _write_dynamic_slice,
-    "write_slice": lambda lax, update=False: (
-        (
-            f"{lax}.dynamic_update_slice(x, values, (start,)) sets a slice of known size at a traced position. "
-            if update
-            else f"A slice of known size from a traced position is {lax}.dynamic_slice(x, (start,), (size,)). "
-        )
-        + "If the size itself is traced, keep the whole array and mask it."
-    ),
+    "write_slice": _write_slice,
     "write_in_python": lambda: (
         "Under jit, functions of JAX return traced values, even for known sizes. Compute it with Python or NumPy, "
         "for example x.shape[0] // 2 or math.prod(x.shape)."

@@ -756,6 +756,27 @@ def test_an_index_of_a_list_depends_on_its_elements(elements: str, advice: str) 
     assert ("jnp.array(items)" in cell.said) == ("jnp.array(items)" in advice)
 
 
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("x[:items[n]]", "jnp.array(items)[n] would be traced, too, as no bound of a slice can be. A slice of known"),
+        ("x[items[n]:]", "lax.dynamic_slice(x, (start,), (size,))"),
+        ("jnp.zeros(items[n])", "Take it from what is known during tracing"),
+        ("sum(x for _ in range(items[n] + 1))", "lax.fori_loop"),
+        ("x[items[n]]", "Make the sequence an array: jnp.array(items)[n]."),
+    ],
+)
+def test_an_item_that_decides_a_size_is_not_looked_up_in_an_array(line: str, advice: str) -> None:
+    cell = Cell(f"""
+        items, x = [1, 2], jnp.arange(3.0)
+        lax.scan(lambda c, n: (c, {line}), 0.0, jnp.arange(2))  # here
+    """)
+    assert cell.failure.kind == "index"
+    assert cell.finding.line == cell.here
+    assert advice in cell.said
+    assert ("Make the sequence an array" in cell.said) == ("Make the sequence" in advice)
+
+
 #: What the remedies without code recommend, under jit.
 RECOMMENDED = {
     "write_selection": "lax.cond(x > 0, jnp.sin, jnp.cos, x)",
