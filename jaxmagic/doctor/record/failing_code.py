@@ -79,6 +79,8 @@ class Passed:
         position: the position of the parameter; ``None`` if it has none.
         unhashable: the parts of it that cannot be hashed, such as ``cfg[0]``, with their types; none if unknown.
         hashable: the argument with what can be hashed in place of them; empty if that is unknown.
+        shape: the shape of an array; ``None`` if unknown.
+        jit: the jit of the library of which it is a module, as in ``"eqx.filter_jit"``; empty for other arguments.
     """
 
     name: str
@@ -89,6 +91,8 @@ class Passed:
     position: int | None = None
     unhashable: tuple[tuple[str, str], ...] = ()
     hashable: str = ""
+    shape: tuple[int, ...] | None = None
+    jit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

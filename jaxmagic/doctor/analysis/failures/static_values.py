@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 
 from ....records.note import Note, note
@@ -101,7 +102,7 @@ def _remedy(failure: Failure, argument: Passed | None, kind: str) -> tuple[Note,
         return _of_part(failure, argument, part, part_type)
     if kind in _ARRAYS:
         text = "" if argument is None or len(argument.text) > _LONGEST_CODE else argument.text
-        return note("doctor.write_not_static", argument=name, text=text), None
+        return note("doctor.write_not_static", argument=name, text=text, size=_size(argument)), None
     code = _converted(failure, argument, kind)
     if kind == "list":
         if code is None and argument is not None and argument.hashable and ".items()" not in argument.hashable:
@@ -114,6 +115,13 @@ def _remedy(failure: Failure, argument: Passed | None, kind: str) -> tuple[Note,
     if kind in ("dict", "set"):
         return note("doctor.write_hashable", argument=name, type=kind), code
     return note("doctor.write_frozen", argument=name, type=kind), None
+
+
+def _size(argument: Passed | None) -> str:
+    """Return whether an array has one element, one axis or several; empty if that is unknown."""
+    if argument is None or argument.shape is None:
+        return ""
+    return "one" if math.prod(argument.shape) == 1 else "axis" if len(argument.shape) == 1 else "axes"
 
 
 def _of_part(failure: Failure, argument: Passed, part: str, type: str) -> tuple[Note, str | None]:
@@ -132,6 +140,8 @@ def _of_part(failure: Failure, argument: Passed, part: str, type: str) -> tuple[
         code = (
             f"# In {function}, before anything else:\n{before}\n# The call:\n{code}" if None not in places else None
         )
+    if type == "array" and argument.jit:
+        return note("doctor.write_filter_jit", argument=argument.name, function=function, jit=argument.jit), None
     if type == "array":
         return note("doctor.write_not_static", argument=part), None
     if type == "list":

@@ -170,6 +170,22 @@ def _write_slice(lax: str, update: bool = False, table: str = "") -> str:
     return f"{bound}{how}If the size itself is traced, keep the whole array and mask it."
 
 
+def _write_not_static(argument: str, text: str = "", size: str = "") -> str:
+    one = f"int({printable(text) or '…'})"
+    several = f"tuple({printable(before_dot(text)) or '…'}.tolist())"
+    ways = {
+        "one": f"a Python number, {one}",
+        "axis": f"a tuple of numbers, {several}",
+        "axes": "Python numbers, or a tuple of them",
+    }
+    unknown = f"a Python number, {one} if it has one element, or a tuple of numbers, {several} if it has one axis"
+    return (
+        f"If {quoted(argument) or 'it'} decides a size, a number of steps or a branch, pass "
+        f"{ways.get(size, unknown)}. If it is data, do not declare it static: arrays are passed as ordinary "
+        "arguments, which are traced."
+    )
+
+
 KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
     "write_option": lambda function: (
         f"{quoted(function)} decides by this value while it is traced: pass a Python value, such as a constant or an "
@@ -239,11 +255,10 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         "static argument of jit that is a Python number; under vmap, one that in_axes does not map. A size that "
         "depends on an array is unknown while the function is traced: take the largest, and mask the rest."
     ),
-    "write_not_static": lambda argument, text="": (
-        f"If {quoted(argument) or 'it'} decides a size, a number of steps or a branch, pass a Python number, "
-        f"int({printable(text) or '…'}) if it has one element, or a tuple of numbers, "
-        f"tuple({printable(before_dot(text)) or '…'}.tolist()) if it has one axis. If it is data, do not "
-        "declare it static: arrays are passed as ordinary arguments, which are traced."
+    "write_not_static": _write_not_static,
+    "write_filter_jit": lambda argument, function, jit: (
+        f"Use {printable(jit)} in place of jax.jit for {quoted(function) or 'the function'}, without static "
+        f"arguments. It traces the arrays in {quoted(argument)}, and makes static whatever is no array."
     ),
     "write_tuple": lambda argument: (
         f"Pass {quoted(argument) or 'it'} as a tuple, if its items are hashable and nothing changes it."

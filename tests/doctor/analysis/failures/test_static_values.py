@@ -30,7 +30,7 @@ result = smooth({given}, jnp.arange(8.0))  # here
 def test_an_array_given_for_a_static_argument_is_passed_as_a_tuple_that_can_be_pasted(given: str, named: str) -> None:
     call = SMOOTH.format(given=given).replace("smooth(" + given + ", ", f"smooth(x=jnp.arange(8.0), kernel={given})#")
     cell = Cell(call if named else SMOOTH.format(given=given))
-    advised = re.search(r"a tuple of numbers, (tuple\(.*\)) if it has one axis", cell.said)
+    advised = re.search(r"a tuple of numbers, (tuple\(.*?\.tolist\(\)\))( if it has one axis)?\.", cell.said)
     assert advised is not None, cell.said
     again = cell.rewritten(f"result = smooth({advised[1]}, jnp.arange(8.0))")
     assert again.error is None
@@ -100,3 +100,38 @@ def test_a_shape_is_taken_of_all_of_an_expression(axes: int) -> None:
 def test_an_index_is_one_of_all_of_an_expression() -> None:
     assert INDEXING_NOTES["write_slice_size"](value="x + y", index="None", update=True).endswith("(x + y)[None].")
     assert INDEXING_NOTES["write_mask_shape"](array="x + y", index=":, m").endswith("(x + y)[:, m].")
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ("np.array([1.0, -2.0, 1.0])", "pass a tuple of numbers, tuple(np.array([1.0, -2.0, 1.0]).tolist())."),
+        ("a", "pass a tuple of numbers, tuple(a.tolist())."),
+        ("one", "pass a Python number, int(one)."),
+        (
+            "a[:2]",
+            "pass a Python number, int(a[:2]) if it has one element, or a tuple of numbers, tuple(a[:2].tolist())",
+        ),
+        ("square", "pass Python numbers, or a tuple of them."),
+    ],
+)
+def test_the_advice_for_a_static_array_depends_on_its_shape(given: str, advice: str) -> None:
+    cell = Cell("one, square = jnp.array([3]), jnp.eye(2)" + SMOOTH.format(given=given))
+    assert f"If kernel decides a size, a number of steps or a branch, {advice}" in cell.said
+
+
+@pytest.mark.parametrize(("imports", "jit"), [("equinox as eqx", "eqx"), ("equinox", "equinox")])
+def test_a_static_module_of_equinox_goes_to_its_own_jit(imports: str, jit: str) -> None:
+    pytest.importorskip("equinox")
+    cell = Cell(f"""
+        import {imports}
+        model = {jit}.nn.Linear(2, 1, key=jax.random.key(0))
+        @functools.partial(jax.jit, static_argnames="net")
+        def predict(x, net):
+            return net(x)
+        predict(jnp.ones(2), net=model)  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert f"Use {jit}.filter_jit in place of jax.jit for predict, without static arguments." in cell.said
+    code = cell.source.replace('functools.partial(jax.jit, static_argnames="net")', f"{jit}.filter_jit")
+    assert Cell(code).error is None

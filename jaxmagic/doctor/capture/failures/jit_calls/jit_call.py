@@ -15,6 +15,7 @@ from ....record.failing_code import JitCall, Passed
 from ..calls import MISSING, value_of, wrapped_function
 from ..entries import Entry
 from ..libraries.jitted import Behind, behind
+from ..libraries.module_use import library_of, name_of
 from ..statement import Place
 from .call_values import CallValues
 from .changed_attributes import changed_attributes
@@ -73,7 +74,12 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
     values = CallValues(place, frame, innermost)
     places = {name: position for position, name in enumerate(parameters)}
     arguments = tuple(
-        replace(_passed(name, each, values.value_of, variables), position=places.get(name)) for name, each in passed
+        replace(
+            _passed(name, each, values.value_of, variables),
+            position=places.get(name),
+            jit=f"{name_of('equinox', frame)}.filter_jit" if library_of(values.value_of(each)) == "equinox" else "",
+        )
+        for name, each in passed
     )
     static = _static(found.jitted, parameters)
     runs = values.hold() and not found.library and not created and not meets_jit_again(function, home, innermost)
@@ -194,7 +200,19 @@ def _passed(name: str, node: ast.expr, value_at: Callable[[ast.expr], Any], vari
         varies=varies,
         unhashable=unhashable,
         hashable="" if new is None else ast.unparse(new),
+        shape=_shape(value, node),
     )
+
+
+def _shape(value: Any, node: ast.expr) -> tuple[int, ...] | None:
+    """Return the shape of an array; of one that a call makes of a list of numbers, by this list."""
+    if is_array(value) or is_tracer(value) or of_type("__name__", type(value)) == "ndarray":
+        return tuple(value.shape)
+    match node:
+        case ast.Call(func=ast.Attribute(attr="array" | "asarray"), args=[ast.List(elts=items), *_]):
+            numbers = [each.operand if isinstance(each, ast.UnaryOp) else each for each in items]
+            return (len(items),) if all(isinstance(each, ast.Constant) for each in numbers) else None
+    return None
 
 
 def _flat(value: Any) -> bool | None:
