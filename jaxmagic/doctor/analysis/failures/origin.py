@@ -18,7 +18,7 @@ FIRST_TRIES = "bool", "number", "index", "shape", "static"
 OF_TRACED = "bool", "number", "index", "shape", "numpy", "mask", "format"
 
 #: The kinds of errors in an operation that JAX derived from one on a line that it names.
-OF_TRANSFORMED = "nan", "cotangents", "cotangent type"
+OF_TRANSFORMED = "nan", "cotangents", "cotangent type", "loop gradient"
 
 #: A longer call is not shown: nobody pastes it.
 _LONGEST = 1000
@@ -57,7 +57,8 @@ def evidence_of(failure: Failure) -> tuple[Note, ...]:
             notes.append(note("doctor.error_run_by", file=failure.stack[-1].file, location=outer.location))
     said = dict(failure.said)
     if failure.kind in OF_TRANSFORMED and said.get("location", failure.line) != failure.line:
-        notes.append(note("doctor.error_transformed", location=said["location"], code=said["code"]))
+        kind = "error_loop_at" if failure.kind == "loop gradient" else "error_transformed"
+        notes.append(note(f"doctor.{kind}", location=said["location"], code=said["code"]))
     if failure.kind in (*OF_TRACED, "scalar index", "repeated", "truncated"):  # or about a value that is not traced
         notes += _origin(failure)
     if failure.call is not None and failure.call.left and failure.kind in FIRST_TRIES and failure.nested is False:

@@ -56,6 +56,7 @@ from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmap,
 from .traced.stores import stores_outside
 from .traced.values import beginning, common_origin, handed, meant, named, values_in, with_closure, with_leaked
 from .wrong_calls.compared_trees import compared_trees
+from .wrong_calls.differentiated import differentiated
 
 #: The kinds of errors whose messages do not say which function was being traced, or not always.
 _OF_ONE_VALUE = "mask", "shape", "number", "format", "scalar index", "repeated", "truncated"
@@ -169,6 +170,8 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
             return replace(facts, operands=names_in(place.statement, frame))
     if facts.kind == "format":
         return replace(facts, operands=names_in(place.statement, frame))
+    if facts.kind == "grad output" and facts.library is None:
+        facts = replace(facts, said=(*facts.said, ("function", differentiated(place.node, frame))))
     if facts.kind == "devices":
         platform, number = default_devices()
         facts = replace(facts, said=(*facts.said, ("platform", platform), ("present", str(number))))

@@ -73,6 +73,12 @@ def _write_xla(part: str) -> str:
     return f"{narrow} Another version of jaxlib may have no such error."
 
 
+def _differentiated(function: str) -> str:
+    if function == "<lambda>":
+        return "The differentiated lambda"
+    return f"The differentiated function{function and f' {quoted(function)}'}"
+
+
 def _write_same_sizes(pairs: str, names: str, shape: str, jax: str) -> str:
     """Word what to write for mapped axes of different sizes: there is one call for each element, or for each pair."""
     each = (
@@ -131,15 +137,19 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
         f"and keep each value once the loop is over: {jnp}.where(done, x, new_x). jax.jvp and jax.jacfwd work "
         "through a while_loop."
     ),
-    "error_grad_shape": lambda shape: (
-        f"The differentiated function returns an array of shape {shape}, but only a scalar has a gradient."
+    "error_loop_at": lambda location, code: (
+        f"The loop is at {location}{'' if 'while_loop' in code or 'fori_loop' in code else ', or in what it calls'}"
+        f"{f': {quoted(code)}' if code else '.'}"
+    ),
+    "error_grad_shape": lambda shape, function="": (
+        f"{_differentiated(function)} returns an array of shape {shape}, but only a scalar has a gradient."
     ),
     "write_scalar": lambda jax: (
         f"Reduce the result, with .sum() or .mean(). {jax}.vmap({jax}.grad(f)) gives the gradient of each element of "
         f"a batch, {jax}.jacrev(f) all derivatives of all outputs."
     ),
-    "error_grad_container": lambda container: (
-        f"The differentiated function returns a {container}, but only a scalar has a gradient."
+    "error_grad_container": lambda container, function="": (
+        f"{_differentiated(function)} returns a {container}, but only a scalar has a gradient."
     ),
     "write_has_aux": lambda jax, pair: (
         f"If the first of two results is the number and the other one is extra, use {jax}.value_and_grad(f, "

@@ -26,7 +26,7 @@ def test_none_is_a_pytree_without_leaves() -> None:
 def test_a_container_in_place_of_a_loss(result: str, container: str, written: str) -> None:
     cell = Cell(f"jax.grad(lambda w: {result})(1.0)  # here")
     assert cell.finding.line == cell.here
-    assert cell.said.startswith(f"The differentiated function returns a {container}, but only a scalar has")
+    assert cell.said.startswith(f"The differentiated lambda returns a {container}, but only a scalar has")
     assert written in cell.said
 
 

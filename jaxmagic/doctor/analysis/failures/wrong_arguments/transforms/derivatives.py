@@ -26,9 +26,10 @@ def explain_grad_output(failure: Failure) -> Explained:
             return Explained(found, note("doctor.write_real"))
         return Explained(found, note("doctor.write_float_output"))
     if shape:
-        return Explained(note("doctor.error_grad_shape", shape=shape), note("doctor.write_scalar", jax=jax))
+        found = note("doctor.error_grad_shape", shape=shape, function=fact(failure, "function"))
+        return Explained(found, note("doctor.write_scalar", jax=jax))
     if value in _CONTAINERS:
-        found = note("doctor.error_grad_container", container=_CONTAINERS[value])
+        found = note("doctor.error_grad_container", container=_CONTAINERS[value], function=fact(failure, "function"))
         library = None if failure.library is None else library_module(failure.library.file)
         if library is not None:
             return Explained(found, note("doctor.write_library_aux", library=library.partition(".")[0]))

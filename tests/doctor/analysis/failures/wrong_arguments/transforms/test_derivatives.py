@@ -50,3 +50,56 @@ def test_primals_and_tangents_are_put_into_tuples() -> None:
     assert cell.finding.line == cell.here
     assert cell.finding.code == "y = jax.jvp(jnp.sin, (x,), (t,))"
     assert cell.rewritten(cell.finding.code).error is None
+
+
+@pytest.mark.parametrize(
+    ("code", "at"),
+    [
+        ("return lax.while_loop(lambda c: c < 9, lambda c: c * 2, x)", ""),
+        ("return jax.jit(lambda n: lax.fori_loop(0, n, lambda i, c: c * 2, x))(3)", ""),
+        (
+            "return minimize(lambda y: ((y - x) ** 2).sum(), jnp.zeros(1), method='BFGS').fun",
+            ", or in what it calls",
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    "call", ["jax.grad(loss)(1.0)", "jax.jit(jax.grad(loss))(1.0)", "jax.grad(jax.jit(loss))(1.0)"]
+)
+def test_the_line_of_the_loop_is_named(code: str, at: str, call: str) -> None:
+    cell = Cell(f"""
+        from jax.scipy.optimize import minimize
+        def solve(x):
+            {code}
+        def loss(x): return solve(x) + 1
+        {call}  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert f"The loop is at {cell.file}:4{at}: {code[:70]}" in cell.said
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("jax.grad(f)(1.0)", "function f"),
+        ("jax.jit(jax.value_and_grad(f))(1.0)", "function f"),
+        ("jax.vmap(jax.grad(f))(jnp.ones(2))", "function f"),
+        ("g(1.0)", "function f"),
+        ("jax.grad(c.loss)(1.0)", "function c.loss"),
+        ("jax.grad(lambda x: f(x))(1.0)", "lambda"),
+        ("outer(c)(1.0)", "function"),
+        ("grads['f'](1.0)", "function f"),
+    ],
+)
+def test_the_function_that_returns_no_scalar_is_named(call: str, name: str) -> None:
+    cell = Cell(f"""
+        def f(x, y=2): return x * jnp.ones(16)
+        class C:
+            def loss(self, x): return f(x)
+        c, g = C(), jax.jit(jax.grad(functools.partial(f, y=1)))
+        grads = dict(f=jax.grad(f))
+        def outer(other): return jax.grad(f)
+        {call}  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"The differentiated {name} returns an array of shape (16,)")
