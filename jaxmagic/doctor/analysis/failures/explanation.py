@@ -19,6 +19,7 @@ from .structures import explain_branches, explain_carry, explain_pytree
 from .wrong_arguments.all import WRONG_ARGUMENTS
 from .wrong_arguments.explained import finding_of
 from .wrong_arguments.modules import explain_module
+from .wrong_arguments.transforms.places import explain_time
 
 _EXPLAIN: dict[Kind, Callable[[Failure], RuleFinding]] = {
     "bool": explain_condition,
@@ -43,4 +44,4 @@ def explanation(failure: Failure) -> RuleFinding:
     wrong = WRONG_ARGUMENTS.get(failure.kind)
     if wrong is None:
         return _EXPLAIN[failure.kind](failure)
-    return finding_of(failure, explain_module(failure) or wrong(failure))
+    return finding_of(failure, explain_module(failure) or explain_time(failure) or wrong(failure))

@@ -57,6 +57,7 @@ from .traced.stores import stores_outside
 from .traced.values import beginning, common_origin, handed, meant, named, values_in, with_closure, with_leaked
 from .wrong_calls.compared_trees import compared_trees
 from .wrong_calls.differentiated import differentiated
+from .wrong_calls.odeint import OF_TIME, time_as_state
 
 #: The kinds of errors whose messages do not say which function was being traced, or not always.
 _OF_ONE_VALUE = "mask", "shape", "number", "format", "scalar index", "repeated", "truncated"
@@ -119,6 +120,10 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         found = replace(found, said=(*found.said, *mapped_list(users)))
     if found.kind in WRONG_ARGUMENTS:
         found = _with_operands(found, users[-1], beyond(entries, users[-1]))
+    if found.kind in OF_TIME:
+        callers = [each.frame for each in entries if each is not users[-1]]
+        swapped = time_as_state(users[-1].place, users[-1].frame, callers)
+        found = replace(found, said=(*found.said, *swapped.items()))
     if kind == "pytree" and found.differences:
         called = [each.frame for each in beyond(entries, users[-1])]
         path = found.differences[0].path if "at key path" in text else None

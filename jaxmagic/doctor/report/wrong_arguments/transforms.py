@@ -137,6 +137,14 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
         f"and keep each value once the loop is over: {jnp}.where(done, x, new_x). jax.jvp and jax.jacfwd work "
         "through a while_loop."
     ),
+    "error_time": lambda function, time: (
+        f"odeint calls {quoted(function)} with the state first and the time second, so {quoted(time)} is "
+        "the time here."
+    ),
+    "write_state_first": lambda function, first, second: (
+        f"If {quoted(second)} should be the state, let it be the first parameter of {quoted(function)}: "
+        f"({quoted(second)}, {quoted(first)}, …) in place of ({quoted(first)}, {quoted(second)}, …)."
+    ),
     "error_loop_at": lambda location, code: (
         f"The loop is at {location}{'' if 'while_loop' in code or 'fori_loop' in code else ', or in what it calls'}"
         f"{f': {quoted(code)}' if code else '.'}"

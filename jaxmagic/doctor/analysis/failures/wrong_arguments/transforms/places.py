@@ -52,6 +52,17 @@ def explain_order(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_order", called=called), failing.with_node(node))
 
 
+def explain_time(failure: Failure) -> Explained | None:
+    """Explain a function that uses the time as the state, because ``odeint`` passes the state first."""
+    function, first, second = (fact(failure, each) for each in ("ode", "first", "second"))
+    if not function:
+        return None
+    return Explained(
+        note("doctor.error_time", function=function, time=second),
+        note("doctor.write_state_first", function=function, first=first, second=second),
+    )
+
+
 def explain_device(failure: Failure) -> Explained:
     """Explain a text or a number in place of a device."""
     failing, jax = expression_of(failure), spelled(failure, "jax")
