@@ -19,7 +19,7 @@ NUMBER = f"{_NARROW};text-align:right"
 CODE = "font-family:monospace"
 
 #: A cell of several numbers and words, which would read as one sentence with the cell beside it.
-_APART = "padding:2px 18px 2px 2px;text-align:right"
+_APART = "padding:2px 14px 2px 2px;text-align:right"
 
 #: The width of a letter of code in em, how much deeper than its line the rest of a wrapped one is indented, in
 #: letters, and how deep at most: a narrow page has no room for more.

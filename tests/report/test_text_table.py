@@ -121,7 +121,7 @@ def test_html_aligns_the_same_columns_and_writes_names_from_code_as_code() -> No
 
 def test_html_has_a_gap_between_cells_of_several_numbers_and_words() -> None:
     rows = [("n", "window", "linear"), ("256", "220 µs, 1.36x faster", "2.95 ms, 10.6x slower")]
-    apart = "padding:2px 18px 2px 2px;text-align:right"
+    apart = "padding:2px 14px 2px 2px;text-align:right"
     assert html_parts.table(rows, 1, numbers=True).count(apart) == 6
     assert apart not in html_parts.table(rows, 1)
 
