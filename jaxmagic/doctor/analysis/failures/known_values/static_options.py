@@ -44,7 +44,7 @@ def options_for(failure: Failure, names: Sequence[str]) -> str:
     static = [*call.static, *(each for each in names if each not in call.static)]
     if "static_argnums" not in (call.options or ()):
         return f"static_argnames={one_or_tuple(static)}"
-    positions = {each.name: each.position for each in call.arguments}
+    positions = {"self": 0} | {each.name: each.position for each in call.arguments}
     found = [positions.get(each) for each in static]
     if None in found:
         return ""

@@ -60,7 +60,7 @@ def test_how_often_to_repeat_may_be_static_in_a_method_of_a_new_object(steps: st
                 {steps}
         Net().f(jnp.ones(3), 2)
     """)
-    assert "n is a Python int where f is called: declare it static." in cell.said
+    assert "n is a Python int where f is called: declare it static, with static_argnums=(0, 2) where" in cell.said
     assert "total_repeat_length" not in cell.said
     assert cell.fallback is None
 
