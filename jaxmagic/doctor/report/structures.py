@@ -37,13 +37,16 @@ def _differing(aspect: str) -> str:
     return "" if aspect in ("", "structure", "metadata") else f": the {quoted(aspect)} differ"
 
 
-def _branches(function: str, leaf: str, expected: str, got: str, aspect: str) -> str:
+def _branches(
+    function: str, leaf: str, expected: str, got: str, aspect: str, branch: str = "", other: str = ""
+) -> str:
     if not expected:
         return f"The branches of {quoted(function)} return different types or structures."
     at = f" at {quoted(leaf)}" if leaf else ""
+    first, second = (branch[:1].upper() + branch[1:] if branch.startswith("branch ") else branch), other
     return (
-        f"One branch of {quoted(function)} returns {_kind(expected)}{at} and another "
-        f"{_kind(got)}{_differing(aspect)}."
+        f"{quoted(first) or 'One branch'} of {quoted(function)} returns {_kind(expected)}{at}, and "
+        f"{quoted(second) or 'another'} {_kind(got)}{_differing(aspect)}."
     )
 
 

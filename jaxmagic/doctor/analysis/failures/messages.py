@@ -218,3 +218,20 @@ def created_at(text: str) -> tuple[str, ...]:
     ]
     users = [f"{each.file}:{each.line}" for each in frames[begins[0] if begins else 0 :] if is_users(each)]
     return tuple(users or re.findall(r"created on line[:\s]+([^\n]*:\d+):\d+ \(", text)[:1])
+
+
+def branches(text: str) -> tuple[str, str]:
+    """Return which two branches differ, in JAX's words, with the names of their functions; empty if it is not said.
+
+    >>> said = "true_fun is grow at <stdin>:2\\nfalse_fun is <lambda> at <stdin>:2\\n\\ntrue_fun output is a "
+    >>> branches(said + "pytree leaf but false_fun output is a <class 'tuple'>, so their Python types differ.")
+    ('true_fun (grow)', 'false_fun')
+    """
+    label = r"(true_fun|false_fun|branch ?\d+)"
+    found = re.search(rf"(?m)^(?:  \* )?{label} output.* but {label} output", text)
+    found = found or re.search(rf"he output of {label}.* the corresponding output of {label}", text)
+    functions = dict(re.findall(rf"(?m)^{label} is (\w+) at ", text))
+    first, other = ("", "") if found is None else found.groups()
+    named = (f"{each} ({functions[each]})" if each in functions else each for each in (first, other))
+    one, two = (re.sub(r"^branch ?", "branch ", each) for each in named)
+    return one, two

@@ -14,7 +14,7 @@ from ...record.finding import RuleFinding
 from .dtypes import dtype_of, lost_in, wider_dtype
 from .expression import Expression, expression_of, spelled
 from .origin import error_finding
-from .wrong_arguments.operands import Shape, broadcast, written
+from .wrong_arguments.operands import Shape, broadcast, fact, written
 
 #: What JAX says where only the axes of a mesh differ along which two values vary, inside of ``shard_map``.
 _VARYING = "varying manual axes", "manual axis types"
@@ -50,6 +50,8 @@ def explain_branches(failure: Failure) -> RuleFinding:
         expected=first.expected,
         got=first.got,
         aspect=first.aspect,
+        branch=fact(failure, "branch"),
+        other=fact(failure, "other branch"),
     )
     return _finding(failure, found, more, _varying(failure, first) or _branches_remedy(failure, first))
 

@@ -106,6 +106,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
             *([("checked", "1"), ("holder", messages.holder(text))] if text.startswith("Leaked trace ") else ()),
             *([("traced by", "jax")] if kind == "numpy" and messages.is_traced_by_jax(text) else ()),
             *([("returned", messages.not_finite(text))] if kind == "nan" else ()),
+            *(zip(("branch", "other branch"), messages.branches(text), strict=True) if kind == "branches" else ()),
         ),
     )
     if not users:

@@ -279,4 +279,27 @@ def test_what_one_dictionary_has_in_place_of_another(first: str, other: str, one
     assert cell.said.startswith(f"c of while_loop begins as {one} and ends as {another}.")
     cell = Cell(f"{before}lax.cond(v > 0, lambda: {first}, lambda: {other})  # here")
     assert cell.finding.line == cell.here
-    assert cell.said.startswith(f"One branch of cond returns {one} and another {another}.")
+    assert cell.said.startswith(f"true_fun of cond returns {one}, and false_fun {another}.")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            "lax.cond(x > 0, branch_up, lambda v: v, x)",
+            "true_fun (branch_up) of cond returns a tuple, and false_fun a",
+        ),
+        (
+            "lax.switch(1, [lambda v: v, branch_up], x)",
+            "Branch 0 of switch returns a single value, and branch 1 (branch",
+        ),
+        (
+            "lax.cond(x > 0, lambda v: v, lambda v: 1, x)",
+            "true_fun of cond returns f32[], and false_fun i32[]: the dty",
+        ),
+    ],
+)
+def test_the_branches_that_differ_are_named(call: str, said: str) -> None:
+    cell = Cell(f"x = jnp.float32(1)\ndef branch_up(v): return v, v\n{call}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(said)

@@ -103,23 +103,23 @@ OTHERS = {
     "branches": [
         (
             "x = lax.cond(x.sum() > 0, lambda v: v, lambda v: (v, v), x)",
-            "One branch of cond returns a single value and another a tuple.",
+            "true_fun of cond returns a single value, and false_fun a tuple.",
         ),
         (
             "x = lax.cond(x.sum() > 0, lambda v: {'a': v, 'b': v}, lambda v: {'a': v, 'c': v}, x)",
-            "One branch of cond returns dict with the key 'b' and another dict with 'c' in its place.",
+            "true_fun of cond returns dict with the key 'b', and false_fun dict with 'c' in its place.",
         ),
         (
             "x = lax.cond(x.sum() > 0, lambda v: v, lambda v: v.astype(jnp.int32), x)",
-            "One branch of cond returns f32[{n}] and another i32[{n}]: the dtypes differ.",
+            "true_fun of cond returns f32[{n}], and false_fun i32[{n}]: the dtypes differ.",
         ),
         (
             "x = lax.cond(x.sum() > 0, lambda v: v[..., :1], lambda v: v, x)",
-            "One branch of cond returns f32[{one}] and another f32[{n}]: the shapes differ.",
+            "true_fun of cond returns f32[{one}], and false_fun f32[{n}]: the shapes differ.",
         ),
         (
             "x = lax.switch(x.sum().astype(int), [lambda v: v, lambda v: v[..., 0]], x)",
-            "One branch of switch returns f32[{n}] and another f32[",
+            "Branch 0 of switch returns f32[{n}], and branch 1 f32[",
         ),
     ],
     "pytree": [
