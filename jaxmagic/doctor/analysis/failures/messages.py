@@ -221,9 +221,9 @@ def created_at(text: str) -> tuple[str, ...]:
 
 
 def branches(text: str) -> tuple[str, str]:
-    """Return which two branches differ, in JAX's words, with the names of their functions; empty if it is not said.
+    r"""Return which two branches differ, in JAX's words with the names of their functions; empty if it is not said.
 
-    >>> said = "true_fun is grow at <stdin>:2\\nfalse_fun is <lambda> at <stdin>:2\\n\\ntrue_fun output is a "
+    >>> said = "true_fun is grow at <stdin>:2\nfalse_fun is <lambda> at <stdin>:2\n\ntrue_fun output is a "
     >>> branches(said + "pytree leaf but false_fun output is a <class 'tuple'>, so their Python types differ.")
     ('true_fun (grow)', 'false_fun')
     """
