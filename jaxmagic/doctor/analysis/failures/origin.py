@@ -57,8 +57,12 @@ def evidence_of(failure: Failure) -> tuple[Note, ...]:
             notes.append(note("doctor.error_run_by", file=failure.stack[-1].file, location=outer.location))
     said = dict(failure.said)
     if failure.kind in OF_TRANSFORMED and said.get("location", failure.line) != failure.line:
-        kind = "error_loop_at" if failure.kind == "loop gradient" else "error_transformed"
-        notes.append(note(f"doctor.{kind}", location=said["location"], code=said["code"]))
+        location, code = said["location"], said["code"]
+        notes.append(
+            note("doctor.error_loop_at", location=location, code=code)
+            if failure.kind == "loop gradient"
+            else note("doctor.error_transformed", location=location, code=code)
+        )
     if failure.kind in (*OF_TRACED, "scalar index", "repeated", "truncated"):  # or about a value that is not traced
         notes += _origin(failure)
     if failure.call is not None and failure.call.left and failure.kind in FIRST_TRIES and failure.nested is False:
