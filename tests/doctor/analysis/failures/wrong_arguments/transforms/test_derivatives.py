@@ -87,7 +87,7 @@ def test_the_line_of_the_loop_is_named(code: str, at: str, call: str) -> None:
         ("g(1.0)", "function f"),
         ("jax.grad(c.loss)(1.0)", "function c.loss"),
         ("jax.grad(lambda x: f(x))(1.0)", "lambda"),
-        ("outer(c)(1.0)", "function"),
+        ("outer(solve)(1.0)", "function"),
         ("grads['f'](1.0)", "function f"),
     ],
 )
@@ -98,6 +98,7 @@ def test_the_function_that_returns_no_scalar_is_named(call: str, name: str) -> N
             def loss(self, x): return f(x)
         c, g = C(), jax.jit(jax.grad(functools.partial(f, y=1)))
         grads = dict(f=jax.grad(f))
+        def solve(x): return x
         def outer(other): return jax.grad(f)
         {call}  # here
     """)
