@@ -547,13 +547,13 @@ def test_all_leaves_of_a_carry_that_change_are_named() -> None:
     [
         (
             "lax.cond(True, lambda x: x, lambda x: x.astype(int), x)",
-            "returns f32[] and another i32[]: the dtypes differ",
+            "returns f32[], and false_fun i32[]: the dtypes differ",
         ),
         (
             "lax.cond(True, lambda x: {'a': x}, lambda x: {'a': x[None]}, x)",
-            "returns f32[] at ['a'] and another f32[1]",
+            "returns f32[] at ['a'], and false_fun f32[1]",
         ),
-        ("lax.switch(1, [lambda x: (x, x), lambda x: [x, x]], x)", "returns a tuple and another a list"),
+        ("lax.switch(1, [lambda x: (x, x), lambda x: [x, x]], x)", "returns a tuple, and branch 1 a list"),
     ],
 )
 def test_branches_that_differ(line: str, words: str) -> None:

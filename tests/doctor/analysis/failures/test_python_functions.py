@@ -79,7 +79,11 @@ def test_a_line_that_might_compute_something_else_is_not_rewritten(line: str, re
             "jnp.exp in place of math.exp and jnp.sin in place of math.sin.",
         ),
         ("z = math.lgamma(x)", "f(2.5)", "Use jax.scipy.special.gammaln in place of math.lgamma"),
-        ("z = lax.cond(x > 0, lambda: x, lambda: None)", "f(2.5)", "cond returns a single value and another None."),
+        (
+            "z = lax.cond(x > 0, lambda: x, lambda: None)",
+            "f(2.5)",
+            "cond returns a single value, and false_fun None.",
+        ),
         ("z = lax.fori_loop(0, 3, lambda i, c: None, x)", "f(2.5)", "begins as a single value and ends as None."),
         ("z = jnp.compress(x > 0, x)", "f(jnp.arange(2))", "jnp.compress returns as many elements as"),
         ("z = jnp.extract(x > 0, x)", "f(jnp.arange(2))", "Give it size=, a number known"),
