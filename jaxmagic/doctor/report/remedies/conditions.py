@@ -9,7 +9,8 @@ from ..quoted import quoted
 
 #: How to keep the size of what a mask selects, where the shapes are unknown.
 MASKED = (
-    "jnp.where(mask, array, 0) in a sum, or jnp.mean(array, where=mask), in which a mask over rows is mask[:, None]"
+    "jnp.where(mask, array, 0) for a sum, or jnp.mean(array, where=mask) for a mean (for a mask over rows, "
+    "mask[:, None])"
 )
 
 
