@@ -159,9 +159,10 @@ def explain_traced_integer(failure: Failure) -> Explained | None:
 
 def explain_overflow(failure: Failure) -> Explained:
     """Explain a Python integer that does not fit into the dtype that it would get."""
-    dtype, value = fact(failure, "dtype"), int(fact(failure, "value") or 0)
+    text = fact(failure, "value") or _only_large(failure)  # which older versions of JAX do not say
+    dtype, value = fact(failure, "dtype"), int(text or 0)
     fits = -(2**63) <= value < 2**63
-    found = note("doctor.error_overflow", value=shortened(fact(failure, "value")), dtype=dtype, fits=fits)
+    found = note("doctor.error_overflow", value=shortened(text), dtype=dtype, fits=fits)
     jax, jnp = spelled(failure, "jax"), spelled(failure, "jax.numpy")
     if dtype not in ("", "int32", "uint32", "int64", "uint64"):
         return Explained(found, note("doctor.write_wider"))
@@ -172,6 +173,15 @@ def explain_overflow(failure: Failure) -> Explained:
         )
     unsigned = value if 2**31 <= value < 2**32 else 0
     return Explained(found, note("doctor.write_64_bits", jax=jax, jnp=jnp, unsigned=unsigned))
+
+
+def _only_large(failure: Failure) -> str:
+    """Return the only integer of the failing line that 32 bits do not hold; empty if there is none, or several."""
+    failing = expression_of(failure)
+    nodes = [] if failing is None or failure.library is not None else [*ast.walk(failing.statement)]
+    numbers = {each.value for each in nodes if isinstance(each, ast.Constant) and isinstance(each.value, int)}
+    large = [each for each in numbers if each >= 2**31]
+    return str(large[0]) if len(large) == 1 else ""
 
 
 #: The messages that are explained here.
