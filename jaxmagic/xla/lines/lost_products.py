@@ -30,8 +30,15 @@ _MOST_SEEN = 1_000
 
 
 def may_be_lost(instruction: HloInstruction) -> bool:
-    """Return whether an instruction is a convolution with another name than that of the operation, or with none."""
+    """Return whether an instruction is a product with another name than that of the operation, or with none."""
+    if instruction.opcode == "dot":
+        return is_transposed(instruction)
     return instruction.opcode == "convolution" and not _is_named(instruction)
+
+
+def is_transposed(instruction: HloInstruction) -> bool:
+    """Return whether an instruction is a product of matrices with the name of a transposition of its result."""
+    return instruction.opcode == "dot" and _is_named(instruction, "transpose")
 
 
 def _is_named(instruction: HloInstruction, name: str = _NAME) -> bool:
@@ -53,9 +60,9 @@ def lost_products(module: HloModule, flow: Dataflow) -> Mapping[int, Mapping[tup
     instructions = module.instructions.values()
     within = [each.stack for each in instructions if _CONVOLVES.search(each.op_name)]
     within += [each.stack for number in lost for each in _beside(module, flow, number)]
-    stacks = _by_call(within)  # each of these calls has convolved
+    stacks = by_call(within)  # each of these calls has convolved
     if len(stacks) != len(lost):
-        stacks = _by_call([*_lost_stacks(module), *within])
+        stacks = by_call([*lost_stacks(module), *within])
     places = [(stack, name) for stack in stacks]
     if len({owner(stack) for stack, _ in places}) == 1 and len(places) != len(lost):
         return {number: {places[-1]: 1.0} for number in lost}
@@ -68,7 +75,7 @@ def lost_products(module: HloModule, flow: Dataflow) -> Mapping[int, Mapping[tup
     return {number: {((), _NAME): 1.0} for number in lost}
 
 
-def _by_call(stacks: Iterable[Stack]) -> list[Stack]:
+def by_call(stacks: Iterable[Stack]) -> list[Stack]:
     """Return one stack for each call of a line of the user's, from the first line on."""
     found: dict[Stack, Stack] = {}
     for stack in stacks:
@@ -78,7 +85,7 @@ def _by_call(stacks: Iterable[Stack]) -> list[Stack]:
     return sorted(found.values(), key=lambda stack: [frame.line for frame in stack])
 
 
-def _lost_stacks(module: HloModule) -> Sequence[Stack]:
+def lost_stacks(module: HloModule) -> Sequence[Stack]:
     """Return the stacks that no instruction has; JAX 0.7 keeps those of other programs, which are left out."""
     function = _root(module).rpartition("(")[2].strip(")")
     if not any(_runs(function, each.stack) for each in module.instructions.values()):

@@ -9,7 +9,8 @@ attributed to the operation that it was made for, which is the first of:
 4. the nearest operation whose result it takes;
 5. the loop or call that runs it.
 
-A convolution without metadata was asked for by a line as well (``lost_products.py``).
+A convolution without metadata was asked for by a line as well (``lost_products.py``), and a product may have the
+metadata of what transposes it on another line (``transposed_products.py``).
 
 An instruction with the name of a JAX operation but no line was not added by XLA: JAX lost the line, as it does for
 cumulative sums. Its neighbours say nothing about it, so it keeps its name and has no line.
@@ -26,6 +27,7 @@ from ..costs.operand_utilization import parts_of
 from ..dataflow import Dataflow
 from ..hlo import HloInstruction, HloModule
 from .lost_products import lost_products
+from .transposed_products import transposed_products
 
 #: The origin of an operation: its call stack and the path of the JAX operation.
 Place = tuple[Stack, str]
@@ -62,7 +64,7 @@ class Origins:
             if each.opcode in _LITERAL:
                 self._literals.setdefault((each.stack, each.op_name, each.shape), []).append(number)
         self._arguments = {each.name for each in module.inputs}
-        self._lost = lost_products(module, self._flow)
+        self._lost = {**lost_products(module, self._flow), **transposed_products(module, self._flow)}
 
     def number(self, instruction: HloInstruction) -> int | None:
         """Return the id of an instruction of the module."""
@@ -108,10 +110,10 @@ class Origins:
 
     def _known(self, instruction: HloInstruction, number: int | None) -> Shares:
         """Return the place in an instruction's metadata, or in the metadata of its computation or its constants."""
-        if instruction.stack:
-            return {(instruction.stack, instruction.op_name): 1.0}
         if number is not None and number in self._lost:
             return self._lost[number]
+        if instruction.stack:
+            return {(instruction.stack, instruction.op_name): 1.0}
         if instruction.traced_for:
             return {((), instruction.op_name): 1.0}
         if instruction.opcode in ("parameter", *_LITERAL):
