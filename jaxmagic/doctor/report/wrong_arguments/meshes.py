@@ -200,9 +200,13 @@ MESH_NOTES: dict[str, Callable[..., str]] = {
         f"{f', {quoted(function)},' if function else ''} raised {quoted(error)}"
         f"{f' at {location}' if location else ''}."
     ),
-    "write_callback": lambda function: (
-        f"Correct the function. To debug it, call {quoted(function) or 'it'} with arrays outside of the traced "
-        "function."
+    "write_callback": lambda function, assigns=False: (
+        (
+            "A callback gets arrays of JAX, which cannot be assigned to: begin with a copy of NumPy, b = np.array(b)."
+            if assigns
+            else "Correct the function. A callback gets arrays of JAX, and not of NumPy."
+        )
+        + f" To debug it, call {quoted(function) or 'it'} with such arrays outside of the traced function."
     ),
     "error_callback_result": _callback_result,
     "write_callback_result": _write_callback_result,

@@ -24,8 +24,9 @@ def _grad_input(argument: str, dtype: str, transform: str) -> str:
 def _write_float_input(jnp: str, one: str) -> str:
     what = quoted(one) or "x"
     return (
-        f"Pass floats: 1.0 in place of 1, or {jnp}.asarray({what}, {jnp}.float32). Integers that are not to be "
-        "differentiated, such as counts, go into another argument: argnums= says which ones are."
+        "Indices, labels and counts have no gradient: differentiate by another argument, such as the array that they "
+        "index, and name it with argnums=. Of a quantity, pass floats: 1.0 in place of 1, or "
+        f"{jnp}.asarray({what}, {jnp}.float32)."
     )
 
 

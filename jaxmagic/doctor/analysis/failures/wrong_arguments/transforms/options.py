@@ -58,7 +58,8 @@ def explain_callback(failure: Failure) -> Explained:
     location = users[-1].location if users else ""
     function = calls[0].function if users and users[0] is calls[0] else ""
     found = note("doctor.error_callback", function=function, error=fact(failure, "error"), location=location)
-    return Explained(found, note("doctor.write_callback", function=function))
+    assigns = "immutable" in fact(failure, "error")
+    return Explained(found, note("doctor.write_callback", function=function, assigns=assigns))
 
 
 def explain_donated_twice(failure: Failure) -> Explained:

@@ -68,3 +68,21 @@ def test_a_callback_that_is_differentiated() -> None:
     assert np.allclose(Cell(custom).names["y"], np.cos(1))
     stopped = cell.source.replace(", x)", ", lax.stop_gradient(x))")
     assert Cell(stopped).error is None
+
+
+def test_a_callback_that_assigns_to_what_it_gets() -> None:
+    source = """
+        def solve(b):
+            {0}b[0] = 5.0
+            return b
+        def f(x): return jax.pure_callback(solve, jax.ShapeDtypeStruct((3,), jnp.float32), x)
+        y = jax.jit(f)(jnp.ones(3)).block_until_ready()
+    """
+    cell = Cell(source.format(""))
+    said = "A callback gets arrays of JAX, which cannot be assigned to: begin with a copy of NumPy, b = np.array(b)."
+    assert said in cell.said
+    mended = Cell(source.format("b = np.array(b); "))
+    assert mended.error is None
+    assert mended.names["y"].tolist() == [5.0, 1.0, 1.0]
+    other = Cell(source.replace("b[0] = 5.0", "raise ValueError('no')").format(""))
+    assert "Correct the function. A callback gets arrays of JAX, and not of NumPy." in other.said

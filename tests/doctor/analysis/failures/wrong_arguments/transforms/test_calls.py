@@ -188,6 +188,7 @@ def test_gradients_of_integers() -> None:
     assert cell.finding.line == cell.here
     assert cell.said.startswith("w has dtype int32, but grad differentiates by floats.")
     assert jax.grad(lambda w: (w * 1.0).sum())(jnp.asarray(jnp.arange(3), jnp.float32)).shape == (3,)
+    assert "Indices, labels and counts have no gradient: differentiate by another argument, such as" in cell.said
     cell = Cell("p = {'w': jnp.ones(3), 'n': 3}\njax.grad(lambda p: p['w'].sum())(p)")
     assert cell.said.startswith("p['n'] has dtype int32")
     assert "returns int32" in Cell("jax.grad(lambda x: x.sum().astype(int))(jnp.ones(3))").said
