@@ -25,20 +25,28 @@ _CONVOLVES = re.compile(r"/(?:.*\()?jit\(_?(?:conv|convolve|convolve2d|convolve_
 #: What JAX's functions that convolve do with the kernel before, and with the result after.
 _BEFORE, _AFTER = "rev", "squeeze"
 
+#: The functions of libraries that multiply matrices, such as ``__cublas$lt$matmul``.
+_MULTIPLIES = re.compile(r"__(?:cublas|hipblas|onednn)[\w$]*(?:gemm|matmul)")
+
 #: How many instructions are searched for one that takes the result of another.
 _MOST_SEEN = 1_000
 
 
 def may_be_lost(instruction: HloInstruction) -> bool:
     """Return whether an instruction is a product with another name than that of the operation, or with none."""
-    if instruction.opcode == "dot":
+    if is_product(instruction):
         return is_transposed(instruction)
     return instruction.opcode == "convolution" and not _is_named(instruction)
 
 
+def is_product(instruction: HloInstruction) -> bool:
+    """Return whether an instruction is a product of matrices, by XLA or by a library."""
+    return instruction.opcode == "dot" or _MULTIPLIES.match(instruction.custom_call_target) is not None
+
+
 def is_transposed(instruction: HloInstruction) -> bool:
     """Return whether an instruction is a product of matrices with the name of a transposition of its result."""
-    return instruction.opcode == "dot" and _is_named(instruction, "transpose")
+    return is_product(instruction) and _is_named(instruction, "transpose")
 
 
 def _is_named(instruction: HloInstruction, name: str = _NAME) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from ...records.call_stack import Frame, Stack, owner
 from ..dataflow import Dataflow
 from ..hlo import HloInstruction, HloModule
-from .lost_products import by_call, is_transposed, lost_stacks
+from .lost_products import by_call, is_product, is_transposed, lost_stacks
 
 #: The name of the operation in JAX.
 _NAME = "dot_general"
@@ -35,7 +35,7 @@ _Places = Mapping[tuple[Stack, str], float]
 
 def transposed_products(module: HloModule, flow: Dataflow) -> Mapping[int, _Places]:
     """Return the places of the products whose metadata is that of another line; without a line if unknown."""
-    dots = {number: each for number, each in module.instructions.items() if each.opcode == "dot" and each.stack}
+    dots = {number: each for number, each in module.instructions.items() if is_product(each) and each.stack}
     moved = {number: each for number, each in dots.items() if is_transposed(each)}
     if not moved:
         return {}

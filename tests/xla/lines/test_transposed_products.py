@@ -111,12 +111,14 @@ def frame(line: int, function: str = "f") -> Frame:
 IN_G = frame(5), frame(12, "g")
 
 
-def of(*lost: tuple[Frame, ...], op_name: str = "jit(f)/transpose") -> dict[int | None, float]:
+def of(*lost: tuple[Frame, ...], op_name: str = "jit(f)/transpose", target: str = "") -> dict[int | None, float]:
     """Return the line of a product that has the metadata of line 9."""
     x, w = (fabricate.hlo.instruction("parameter", shape="f32[8,8]") for _ in range(2))
-    dot = fabricate.hlo.instruction("dot", 0, 1, shape="f32[8,8]", op_name=op_name, stack=(frame(9),))
+    opcode = "custom-call" if target else "dot"
+    written: dict[str, Any] = {"op_name": op_name, "stack": (frame(9),), "custom_call_target": target}
+    dot = fabricate.hlo.instruction(opcode, 0, 1, shape="f32[8,8]", **written)
     module = fabricate.hlo.module(x, w, dot, lost_stacks=lost)
-    (product,) = all_of(module, "dot")
+    (product,) = all_of(module, opcode)
     return {stack[-1].line if stack else None: share for (stack, _), share in Origins(module).shares(product).items()}
 
 
@@ -127,6 +129,11 @@ def test_lines_without_an_instruction_decide() -> None:
     assert of((frame(3),), IN_G) == {3: 1.0}
     assert of((frame(3),), (frame(4),)) == {None: 1.0}
     assert of((frame(10),), (frame(11),)) == {None: 1.0}
+
+
+@pytest.mark.parametrize(("target", "line"), [("__cublas$lt$matmul", 3), ("__cublas$gemm", 3), ("__cudnn$conv", 9)])
+def test_so_it_is_with_the_products_of_libraries(target: str, line: int) -> None:
+    assert of((frame(3),), target=target) == {line: 1.0}
 
 
 def test_only_a_product_with_the_name_of_a_transposition_is_another_lines() -> None:
