@@ -42,6 +42,7 @@ def transposed_products(module: HloModule, flow: Dataflow) -> Mapping[int, _Plac
     arrays = {number: _arrays(module, each) for number, each in dots.items()}
     lost = by_call(lost_stacks(module))
     found: dict[int, _Places] = {}
+    elsewhere: dict[int, HloInstruction] = {}
     for number, each in moved.items():
         alike = [other for other in dots if other != number and arrays[other] == arrays[number]]
         own = owner(each.stack)
@@ -54,10 +55,24 @@ def transposed_products(module: HloModule, flow: Dataflow) -> Mapping[int, _Plac
             if len(places) == 1:
                 found[number] = dict.fromkeys(places.values(), 1.0)
         elif lost and own not in map(owner, lost):
-            path = f"{each.op_name.rpartition('/')[0]}/{_NAME}"
-            likely = _likely(lost, own)
-            found[number] = {(likely[0] if len(likely) == 1 else (), path): 1.0}
+            elsewhere[number] = each
+    for number, stack in _assigned(elsewhere, lost).items():
+        path = f"{elsewhere[number].op_name.rpartition('/')[0]}/{_NAME}"
+        found[number] = {(stack, path): 1.0}
     return found
+
+
+def _assigned(moved: Mapping[int, HloInstruction], lost: Iterable[Stack]) -> dict[int, Stack]:
+    """Return for each product the only stack that it may have; an empty one if there are several, or none."""
+    left = list(lost)
+    found: dict[int, Stack] = {}
+    for _ in moved:
+        for number, each in moved.items():
+            likely = [] if number in found else _likely(left, owner(each.stack))
+            if len(likely) == 1:
+                found[number] = likely[0]
+                left.remove(likely[0])
+    return {number: found.get(number, ()) for number in moved}
 
 
 def _likely(lost: Iterable[Stack], own: Frame | None) -> list[Stack]:

@@ -37,6 +37,14 @@ def beside_what_has_no_instruction(x: Any) -> Any:
     return y, r.reshape(64, 96)
 
 
+def one_after_the_other(x: Any) -> Any:
+    h = x @ W  # line 1
+    g = h.T
+    z = W @ jnp.tanh(g)  # line 3
+    y = jnp.transpose(z)
+    return y * 2
+
+
 def on_one_line(x: Any) -> Any:
     y = x + 1
     return (y @ W).T  # line 2
@@ -92,6 +100,7 @@ def lines_of(function: Callable[[Any], Any], x: Any) -> set[int | None]:
         (transposed_later, X, {1}),
         (of_batches, B, {1}),
         (beside_what_has_no_instruction, X, {1}),
+        (one_after_the_other, X, {1, 3}),
         (on_one_line, X, {2}),
         (in_a_helper, X, {helper.__code__.co_firstlineno + 1 - in_a_helper.__code__.co_firstlineno}),
         (derivative, X, {1}),
