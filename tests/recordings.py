@@ -18,12 +18,12 @@ from jaxmagic.xla.read_hlo import read_module
 _FOLDERS = Path(__file__).parent / "recorded", Path(__file__).parents[1] / "notebooks" / "recordings"
 
 #: A fact that differs from event to event and one that does not, a name for a value, the module of a program, what
-#: ties the mark of an end to an operation, and the node of a graph.
+#: ties the mark of an end to an operation, the node of a graph, the times by a device's clock, and a program.
 NAMES = dict(
     enumerate(
         (
             "hlo_op", "run_id", "device_ordinal", "dot.1", "size", "hlo_module", "jit_f", "_p", "_c",
-            "cuda_graph_node_id", "cuda_graph_id",
+            "cuda_graph_node_id", "cuda_graph_id", "device_offset_ps", "device_duration_ps", "program_id",
         ),
         start=1,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...xla.hlo_proto import classes_of, text
+from ..analysis.device_clock import DeviceClock, device_clock
 from ..record.recording import EventMetadata, StatValue
 from .wire import LENGTH, PADDING, VARINT, Bytes, Ints, fields, varints
 
@@ -148,28 +149,47 @@ class Plane:
 
     def events(self, line: Any) -> Events:
         """Read the events of a line, ordered by start, the longest first among those that start together."""
-        raw = list(line.events)
-        if not raw:
+        return self.events_of([line])[0]
+
+    def events_of(self, lines: Sequence[Any]) -> list[Events]:
+        """Read the events of all lines of one device, by the device's clock if any of them has its times."""
+        columns = [self._columns(line) for line in lines]
+        clock = device_clock(*np.concatenate([np.zeros((4, 0), np.int64), *map(_both_times, columns)], axis=1))
+        return [self._by_clock(line, each, clock) for line, each in zip(lines, columns, strict=True)]
+
+    def _by_clock(self, line: Any, columns: Ints, clock: DeviceClock | None) -> Events:
+        if not columns.size:
             return _NONE
-        start_ns = line.start_ns - self._base_ns
-        if abs(start_ns) > LONGEST_NS:
-            self._drop(line, len(raw))
-            return _NONE
-        blocks = [self._block(raw[at : at + _BLOCK]) for at in range(0, len(raw), _BLOCK)]
-        kinds, offset, duration, own_offset, own_duration, *ties = np.concatenate(blocks, axis=1)
-        own = np.flatnonzero((own_offset >= 0) & (own_duration >= 0))
-        if len(own):  # the device's clock; the times of the event itself are estimates on the host's clock
-            offset[own] = own_offset[own] + round(float(np.median(offset[own] - own_offset[own])))
-            duration[own] = own_duration[own]
-        damaged = (offset < -_LONGEST_PS) | (offset > _LONGEST_PS) | (duration > _LONGEST_PS)
-        start = start_ns * 1000 + offset
+        kinds, start, duration, own_start, own_duration, *ties = columns
         end = start + np.maximum(duration, 0)
-        events = Events(kinds, start, end, *ties)
+        if clock is not None:
+            own, (start, end) = _has_own(columns), clock.corrected(start, end)
+            duration = np.where(own, own_duration, duration)
+            start = np.where(own, own_start + clock.offset, start)
+            end = np.where(own, start + own_duration, end)
+        events, offset = Events(kinds, start, end, *ties), start - self._start_ps(line)
+        damaged = (offset < -_LONGEST_PS) | (offset > _LONGEST_PS) | (duration > _LONGEST_PS)
         if damaged.any():
             self._drop(line, int(damaged.sum()))
             events = events.where(~damaged)
             start, end = events.start, events.end
         return events if (start[1:] > start[:-1]).all() else events.where(np.lexsort((-end, start)))
+
+    def _start_ps(self, line: Any) -> int:
+        return int(line.start_ns - self._base_ns) * 1000
+
+    def _columns(self, line: Any) -> Ints:
+        """Return the columns of `_block` for a line, with start times instead of offsets."""
+        raw = list(line.events)
+        if raw and abs(line.start_ns - self._base_ns) > LONGEST_NS:
+            self._drop(line, len(raw))
+            raw = []
+        if not raw:
+            return np.zeros((10, 0), np.int64)
+        columns = np.concatenate([self._block(raw[at : at + _BLOCK]) for at in range(0, len(raw), _BLOCK)], axis=1)
+        columns[3, (np.abs(columns[1]) > _LONGEST_PS) | (columns[[2, 4]] > _LONGEST_PS).any(0)] = -1  # one is damaged
+        columns[1] += self._start_ps(line)
+        return columns
 
     def _drop(self, line: Any, events: int) -> None:
         self.dropped[text(line.display_name or line.name)] += events
@@ -252,6 +272,17 @@ class Plane:
             (value,) = struct.unpack("<d", struct.pack("<Q", message.number))
             return float(value)
         return bytes(message.data) or int(message.unsigned or message.signed)
+
+
+def _has_own(columns: Ints) -> NDArray[np.bool_]:
+    """Return which events have times by the device's clock."""
+    return np.minimum(columns[3], columns[4]) >= 0
+
+
+def _both_times(columns: Ints) -> Ints:
+    """Return the starts and ends of events that have both times: as estimated, and by the device's clock."""
+    start, duration, own_start, own_duration = columns[1:5, _has_own(columns) & (columns[2] >= 0)]
+    return np.stack([start, start + duration, own_start, own_start + own_duration])
 
 
 def _program(stats: Mapping[str, StatValue], name: str, number: int) -> int:

@@ -109,10 +109,13 @@ class _Reader:
         self._devices[device] = plane.stats() | dict(self._devices.get(device, {}))
         names = [text(line.name) for line in plane.lines]
         streams = any(name.startswith("Stream") for name in names)
-        for name, line in zip(names, plane.lines, strict=True):
-            role = "operations" if name.startswith("Stream") else _LINES.get(name)
-            if role is not None and not (streams and name == "XLA Ops"):  # derived from the streams
-                self._tracks += _tracks(name, device, role, plane.events(line))
+        roles = {name: "operations" if name.startswith("Stream") else _LINES.get(name) for name in names}
+        if streams:
+            roles["XLA Ops"] = None  # derived from the streams
+        known = [(name, role, line) for name, line in zip(names, plane.lines, strict=True) if (role := roles[name])]
+        events = plane.events_of([line for _, _, line in known])
+        for (name, role, _), of_line in zip(known, events, strict=True):
+            self._tracks += _tracks(name, device, role, of_line)
 
     def _read_host(self, host: str, plane: Plane, *, operations: bool) -> None:
         """Read the threads of a host. Without an accelerator they run the operations of the CPU devices."""

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recordings import recording_of
+from jax.profiler import ProfileData
+from recordings import recording_of, trace
 
 from jaxmagic.profiling.analysis.devices.step_parts import mean_parts, step_parts
 from jaxmagic.profiling.analysis.devices.steps import MOST_STEPS
@@ -234,6 +235,22 @@ def test_programs_that_the_profiler_tells_are_taken_as_they_are() -> None:
     programs = track("TPU:0", "programs", (PROGRAM, 0, 6), (PROGRAM, 10, 16), (PROGRAM, 20, 26))
     found = steps(device, programs)
     assert (found.name, found.start_ns, found.time_ns) == ("jit_step", (0, 8), (8, 10))
+
+
+def test_steps_of_a_tpu_are_by_its_own_clock() -> None:
+    """The profiler estimates that steps take 551 to 982 ms; by the clock of each device all of them take 784 ms."""
+    planes = {each.name: each for each in ProfileData.from_file(str(trace("tpu_v6e_4dev_inference"))).planes}
+    found = summarize(recording_of("tpu_v6e_4dev_inference")).step_times
+    assert [each.device for each in found] == ["TPU:0", "TPU:1", "TPU:2", "TPU:3"]
+    for device in found:
+        (operations,) = (each for each in planes[f"/device:{device.device}"].lines if each.name == "XLA Ops")
+        first = (dict(each.stats) for each in operations.events if each.name.startswith("%copy-start = "))
+        took_ns = np.diff(sorted(int(each["device_offset_ps"]) for each in first)) / 1000
+        assert np.array(device.time_ns) == pytest.approx(took_ns, abs=1000)
+        assert 783e6 < took_ns.min() <= took_ns.max() < 785e6
+        parts = np.sum([getattr(device, each) for each in PARTS], axis=0)
+        assert parts.tolist() == list(device.time_ns)
+        assert max(device.copy_ns) - min(device.copy_ns) < 1e6  # copies belong to the steps that made them
 
 
 def test_a_loop_in_a_program_is_not_taken_for_steps_and_a_lost_event_for_no_fewer() -> None:
