@@ -15,7 +15,7 @@ _LOAD_SHARE = 0.25
 _LOAD_COUNT = 2.0
 
 #: The factor by which sharing a processor slows code down, and the largest factor that is assumed.
-_SHARED, _LARGEST_SLOWDOWN = 2.0, 10.0
+_SHARED, LARGEST_SLOWDOWN = 2.0, 10.0
 
 
 def is_loaded(other_load: float | None, processors: int) -> bool:
@@ -42,7 +42,7 @@ def largest_slowdown(other_load: float | None, processors: int) -> float:
     """
     if other_load is None or not is_loaded(other_load, processors):
         return 1.0
-    return min(max(processors / max(processors - other_load, 1e-9), _SHARED), _LARGEST_SLOWDOWN)
+    return min(max(processors / max(processors - other_load, 1e-9), _SHARED), LARGEST_SLOWDOWN)
 
 
 def slowed_apart(old: tuple[float | None, int], new: tuple[float | None, int]) -> float:
@@ -60,7 +60,7 @@ def slowed_apart(old: tuple[float | None, int], new: tuple[float | None, int]) -
     """
     if not any(is_loaded(*each) for each in (old, new)):
         return 1.0
-    before, now = (min(count / max(count - (load or 0.0), 1e-9), _LARGEST_SLOWDOWN) for load, count in (old, new))
+    before, now = (min(count / max(count - (load or 0.0), 1e-9), LARGEST_SLOWDOWN) for load, count in (old, new))
     return now / before
 
 

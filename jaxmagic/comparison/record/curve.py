@@ -43,9 +43,10 @@ class Growth:
 
     Attributes:
         exponent: the exponent of the power. Its interval covers the true one in 95 % of cases if points scatter by up
-            to 3 % around a smooth curve. It is wider by what other processes may do, if they kept the machine busy.
-            An end is infinite if no exponent on that side can be excluded, because the overhead hides the work. The
-            work doubles ``exponent`` times when the variable doubles.
+            to 3 % around a smooth curve. It is wider by what other processes may do, if they kept the machine busy,
+            or if their load is unknown and a point has few rounds. An end is infinite if no exponent on that side can
+            be excluded, because the overhead hides the work. The work doubles ``exponent`` times when the variable
+            doubles.
         start: the smallest measured value of the variable from which the work takes longer than the overhead;
             infinite if it never does.
         overhead_ns: the part of the time that does not grow, with its 90 % interval; ``None`` if a power alone fits

@@ -10,8 +10,8 @@ the work, it reaches far up, or is unbounded.
 
 Other processes may slow one point down more than another, also systematically: large operations use all processors,
 small ones do not. Where they kept the machine busy, each point may have been slowed down by any factor up to the
-largest that the load allows. That is added to the noise, and the interval is extended by as much as such factors can
-shift the exponent.
+largest that the load allows, or up to the largest of all if it has too few rounds for an interval. That is added to
+the noise, and the interval is extended by as much as such factors can shift the exponent.
 
 Without a prior, the noise could be estimated by measuring each point twice. In simulations with 1, 2, 3 and 5 %
 between points, that covers the exponent in 0.96 of cases; the prior, in half the time, in 1.00, 0.98, 0.96 and 0.89.

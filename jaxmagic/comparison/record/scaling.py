@@ -7,7 +7,7 @@ from math import log, pi, sqrt
 from statistics import stdev
 
 from ...records.environment import Environment
-from ...records.other_load import largest_slowdown
+from ...records.other_load import LARGEST_SLOWDOWN, is_loaded, largest_slowdown
 from ...statistics.estimate import Estimate
 from ...statistics.medians import median, median_interval
 from .between_points import standard_error
@@ -73,7 +73,7 @@ def _curve(variable: Variable, label: str, others: str, measured: Sequence[tuple
             sizes,
             [each.value for each in times],
             _errors(candidates, times),
-            _slowdowns(candidates, measured[0][1].environment),
+            _slowdowns(candidates, times, measured[0][1].environment),
         )
     return Curve(
         label=label,
@@ -116,15 +116,26 @@ def _error_of_few(calls_ns: Sequence[float], own: float | None, typical: float) 
     return sqrt(sum(squares) / len(squares) * pi / 2 / len(calls_ns))
 
 
-def _slowdowns(candidates: Sequence[Candidate], environment: Environment) -> list[float]:
+def _slowdowns(candidates: Sequence[Candidate], times: Sequence[Estimate], environment: Environment) -> list[float]:
     """Return the largest factors by which other processes may have slowed each point down.
 
-    Where sampling was too short to measure the load, it is assumed to be the largest of those at the other points.
+    Where sampling was too short to measure the load, it is assumed to be the largest of those at the other points. It
+    is an average, and bounds the slowdown of a median of many rounds. A few rounds may all have met a moment of more
+    load, so that their median may be off by the largest factor of all, unless the load is known to be small.
     """
-    loads = [each.conditions.other_load for each in candidates]
-    most = max((each for each in loads if each is not None), default=None)
+    known = [each.conditions.other_load for each in candidates]
+    most = max((each for each in known if each is not None), default=None)
     processors = environment.cpu_count or 1
-    return [largest_slowdown(most if each is None else each, processors) for each in loads]
+    loads = [most if each is None else each for each in known]
+    return [
+        largest_slowdown(load, processors) if time.confidence or _is_quiet(load, processors) else LARGEST_SLOWDOWN
+        for load, time in zip(loads, times, strict=True)
+    ]
+
+
+def _is_quiet(load: float | None, processors: int) -> bool:
+    """Return whether other processes are known to have kept few processors busy."""
+    return load is not None and not is_loaded(load, processors)
 
 
 def time_of(calls_ns: Sequence[float]) -> Estimate:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
+import numpy as np
 import pytest
 
-from jaxmagic.comparison.record.curve import Variable
+from jaxmagic.comparison.record.curve import Growth, Variable
 from jaxmagic.comparison.record.growth import is_known
 from jaxmagic.comparison.record.scaling import along, curves
 from jaxmagic.comparison.record.sweep import Point, Sweep
@@ -137,3 +138,64 @@ def test_the_exponent_is_uncertain_where_other_processes_keep_a_small_machine_bu
     grows = curves(replace(sweep, points=tuple(points)))[0].growth
     assert grows is not None
     assert is_known(grows) is known
+
+
+def _grown(sweep: Sweep, samples: list[list[float]], load: float | None) -> Growth:
+    """Return the growth of a candidate with these samples at the first points, beside such a load on two CPUs."""
+    points = []
+    for point, taken in zip(sweep.points, samples, strict=False):
+        assert point.comparison is not None
+        candidates = tuple(
+            replace(
+                each,
+                latency=replace(each.latency, samples_ns=tuple(map(round, taken))),
+                conditions=replace(each.conditions, other_load=load),
+            )
+            for each in point.comparison.candidates
+        )
+        environment = replace(point.comparison.environment, cpu_count=2)
+        again = replace(point.comparison.again, samples_ns=(1,) * len(taken))
+        comparison = replace(point.comparison, candidates=candidates, environment=environment, again=again)
+        points.append(replace(point, comparison=comparison))
+    grows = curves(replace(sweep, points=tuple(points)))[0].growth
+    assert grows is not None
+    return grows
+
+
+def _over(sweep: Sweep, count: int) -> Sweep:
+    """Return a sweep over 1, 2, …, with the points of the given one."""
+    numbers = tuple(map(float, range(1, len(sweep.variables[0].labels) + 1)))
+    labels = tuple(map(str, map(int, numbers)))
+    return replace(
+        sweep, variables=(Variable(name="n", labels=labels, numbers=numbers),), points=sweep.points[:count]
+    )
+
+
+@pytest.mark.parametrize("overhead", [0, 1])
+@pytest.mark.parametrize("rounds", [1, 5])
+@pytest.mark.parametrize("load", [1.2, None])
+def test_intervals_cover_the_exponent_where_others_slow_points_with_few_rounds_tenfold(
+    sweep: Sweep, load: float | None, rounds: int, overhead: float
+) -> None:
+    """The few rounds of a point fall into a moment with more load than the average."""
+    rng = np.random.default_rng(7)
+    covered = []
+    for _ in range(40):
+        means = 1e6 * (overhead + np.arange(1, 6) ** 0.7) * rng.normal(1, 0.01, 5)
+        slowdowns = [*rng.uniform(1, 2 if load else 1, 3), *rng.uniform(1, 10, 2)]
+        counts = [40, 40, 40, rounds, rounds]
+        samples = [
+            list(mean * slowdown * rng.normal(1, 0.02, count))
+            for mean, slowdown, count in zip(means, slowdowns, counts, strict=True)
+        ]
+        exponent = _grown(_over(sweep, 5), samples, load).exponent
+        covered.append(exponent.low <= 0.7 <= exponent.high)
+    assert np.mean(covered) >= 0.95
+
+
+@pytest.mark.parametrize(("load", "known"), [(0.1, True), (None, False)])
+def test_points_with_few_rounds_count_where_the_machine_is_known_to_be_quiet(
+    sweep: Sweep, load: float | None, known: bool
+) -> None:
+    samples = [[1e6 * 4**number * factor for factor in (1, 1.001, 1.002)] for number in range(5)]
+    assert is_known(_grown(sweep, samples, load)) is known
