@@ -11,6 +11,9 @@ from ..record.verdict import counterpart, family_confidence
 #: At most this many candidates are named.
 _MOST_NAMED = 2
 
+#: Rounds may take longer by this factor when they are measured again.
+_MARGIN = 1.25
+
 #: If a baseline differs from itself by more than this, the exact number means nothing.
 _LARGEST_NOISE = 0.5
 
@@ -78,7 +81,9 @@ def _more(comparison: Comparison, needed: int) -> str:
     if budget_ns is None:
         return f"A verdict needs {needed} rounds."
     round_ns, budget = _round_ns(comparison), units.time_option(budget_ns)
-    return f"A verdict needs {needed} rounds of {units.time_short(round_ns)}: use --budget {budget} (budget_s)."
+    return (
+        f"A verdict needs {needed} rounds of {units.time_short(round_ns)}: use --budget {budget} (budget_s) or more."
+    )
 
 
 def lacks_rounds(comparison: Comparison, least: int = 0) -> bool:
@@ -87,7 +92,10 @@ def lacks_rounds(comparison: Comparison, least: int = 0) -> bool:
 
 
 def budget_for_verdict_ns(comparison: Comparison, least: int = 0) -> float | None:
-    """Return the budget that allows enough rounds; ``None`` if unknown, or if the budget did not end them."""
+    """Return a budget that allows enough rounds like those so far, even if they take somewhat longer.
+
+    It is ``None`` if it is unknown, or if the budget did not end the rounds.
+    """
     if comparison.stopped_by != "budget" or any(each.conditions.fresh for each in comparison.candidates):
         return None  # samples do not include making fresh arguments
-    return max(rounds_needed(comparison), least) * _round_ns(comparison)
+    return _MARGIN * max(rounds_needed(comparison), least) * _round_ns(comparison)

@@ -217,4 +217,4 @@ def _too_few_rounds(sweep: Sweep) -> list[str]:
     if len(known_ns) < len(budgets_ns):
         return [f"{sentence}."]
     budget = units.time_option(max(known_ns) * sweep.planned)  # it is divided evenly among the points
-    return [f"{sentence}. Use --budget {budget} (budget_s) for the sweep."]
+    return [f"{sentence}. Use --budget {budget} (budget_s) or more for the sweep, judging by the rounds so far."]

@@ -462,6 +462,7 @@ def test_too_few_rounds_name_the_budget_of_the_whole_sweep_that_brings_a_verdict
     count = len(points)
     begins = f"Too few rounds for a verdict at {count} of {count} points: 2 rounds, where it needs 4. Use --budget "
     assert sentence.startswith(begins)
+    assert sentence.endswith(" (budget_s) or more for the sweep, judging by the rounds so far.")
     given_ns = duration_ns(sentence.split("--budget ")[1].split(" ")[0])
     longest_ns = max(budget_for_verdict_ns(each.comparison) for each in points)
     assert longest_ns <= given_ns / sweep.planned <= 1.2 * longest_ns
