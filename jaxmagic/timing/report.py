@@ -167,9 +167,10 @@ def about_fetch(timing: Timing, digits: int) -> str:
 
 def about_rest(rest: tuple[Compilation, ...], digits: int) -> str:
     """Say how many compilations there were besides those with a row, and how to see them."""
+    were, in_all = ("was", "") if len(rest) == 1 else ("were", " in all")
     return (
-        f"Besides the {MOST_COMPILATIONS} costliest, there were {units.count(len(rest), 'more compilation')}, of "
-        f"{units.time(total_ns(rest), digits)} in all. To see all causes, print the record, as "
+        f"Besides the {MOST_COMPILATIONS} costliest, there {were} {units.count(len(rest), 'more compilation')}, of "
+        f"{units.time(total_ns(rest), digits)}{in_all}. To see all causes, print the record, as "
         'print(jaxmagic.last()), or use its to_frame("compilations").'
     )
 

@@ -106,6 +106,8 @@ def test_rows_stand_in_the_order_of_compilation_and_are_the_costliest(timing: An
     assert re.findall(r"<code[^>]*>(f\d+)</code>", html) == ["f60", "f40", "f20", "f50", "f30"]
     assert "Besides the 5 costliest, there were 2 more compilations, of 28.0 ms in all. To see all causes, " in html
     assert "costliest" not in to_html(timing(*many[:5]))
+    one_more = breakable(to_html(timing(*many[:6])))
+    assert "Besides the 5 costliest, there was 1 more compilation, of 13.0 ms. To see all causes, " in one_more
     assert "7 functions compiled, top: f60" in breakable(to_html(timing(*many), AT_A_GLANCE))
 
 
