@@ -166,7 +166,7 @@ def is_outer(place: Place, frame: FrameType) -> bool:
 
 
 def _positional(node: ast.AST | None, frame: FrameType) -> list[ast.expr]:
-    """Return the sides of an operator, the object of an index or attribute, or a call's positional arguments.
+    """Return the operands of an operator, the object of an index or attribute, or a call's positional arguments.
 
     Those of a method come after its object.
     """
@@ -176,6 +176,8 @@ def _positional(node: ast.AST | None, frame: FrameType) -> list[ast.expr]:
         return [node.target, node.value]
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return [node.left, node.comparators[0]]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
     if isinstance(node, ast.Subscript | ast.Attribute):
         return [node.value]
     if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):

@@ -79,3 +79,18 @@ def test_dtypes_that_an_operation_does_not_take(code: str, written: str) -> None
     cell = Cell(f"x, i = jnp.ones(3), jnp.arange(3)\nm = x > 0\n{code}  # here")
     assert cell.finding.line == cell.here
     assert written in cell.said
+
+
+@pytest.mark.parametrize(
+    ("code", "operand"),
+    [
+        ("-mask * jnp.ones(3)", "mask"),
+        ("-masks['a']", "masks['a']"),
+        ("jax.jit(lambda m: -m)(mask)", "m"),
+        ("-(mask & mask)", "mask & mask"),
+    ],
+)
+def test_the_operand_of_a_sign_is_named(code: str, operand: str) -> None:
+    cell = Cell(f"mask = jnp.ones(3) > 0\nmasks = {{'a': mask}}\n{code}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"{operand} has dtype bool, which - does not take.")
