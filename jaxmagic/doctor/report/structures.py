@@ -82,6 +82,14 @@ def _pytree(path: str, expected: str, got: str, tree: str = "", other: str = "",
     )
 
 
+def _write_init_again(state: str, code: str, function: str = "", outside: bool = False) -> str:
+    where = f", before the first call of {quoted(function)}" if function else ", where the caller makes it" * outside
+    return (
+        f"{quoted(state)} was made for other parameters. Make it once, after making the parameters{where}: "
+        f"{quoted(code)}. Its moments then begin at zero."
+    )
+
+
 def _whole(text: str) -> str:
     """Put an article before a type with a length as well.
 
@@ -245,10 +253,7 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
             else ""
         )
     ),
-    "write_init_again": lambda optimizer, state: (
-        f"{quoted(state)} was made for other parameters. Whenever the parameters that are updated change, make a new "
-        f"state with them: {quoted(state)} = {quoted(optimizer)}.init(params). Its moments then begin at zero."
-    ),
+    "write_init_again": _write_init_again,
     "write_same_tree": lambda: (
         "Pass pytrees with the same containers, keys and lengths; jax.tree.structure(x) shows the structure of each."
     ),

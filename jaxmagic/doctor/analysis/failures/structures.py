@@ -100,8 +100,34 @@ def _optimizer_of_others(failure: Failure, failing: Expression | None, said: dic
             ]
             others = [said[each] for each in ("tree", "other") if said.get(each, "").startswith(given)]
             if len(inside) == len(others) == 1 and re.search(r"\.\w+", inside[0]):  # a field of a state
-                return note("doctor.write_init_again", optimizer=ast.unparse(optimizer), state=held)
+                return _init_again(failure, failing.node, optimizer, state)
     return None
+
+
+def _init_again(failure: Failure, update: ast.Call, optimizer: ast.expr, state: ast.expr) -> Note:
+    """Advise to make the state of an optimizer again, in the names of the code that makes it.
+
+    That is a caller if the failing function gets the state as an argument. Its names are known if its call is.
+    """
+    held = ast.unparse(state)
+    outside = held.partition(".")[0].partition("[")[0] in failure.parameters
+
+    def named(node: ast.expr | None, usual: str, *, argument: bool = True) -> str:
+        text = "" if node is None else ast.unparse(node)
+        if (outside and argument) or text.partition(".")[0] in failure.parameters:
+            text = fact(failure, f"caller's {text}")
+        return text if re.fullmatch(r"[^\W\d][\w.]*", text) else usual
+
+    keywords = [each.value for each in update.keywords if each.arg == "params"]
+    params = named(next(iter([*update.args[2:3], *keywords]), None), "params")
+    made = f"{named(optimizer, 'optimizer', argument=False)}.init({params})"
+    return note(
+        "doctor.write_init_again",
+        state=held,
+        code=f"{named(state, 'state')} = {made}",
+        function=fact(failure, "caller's") if outside else "",
+        outside=outside,
+    )
 
 
 def _finding(failure: Failure, found: Note, more: tuple[Difference, ...], remedy: Note) -> RuleFinding:

@@ -55,7 +55,7 @@ from .traced.first_nan import first_nan
 from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmap, is_vmapped, used
 from .traced.stores import stores_outside
 from .traced.values import beginning, common_origin, handed, meant, named, values_in, with_closure, with_leaked
-from .wrong_calls.compared_trees import compared_trees
+from .wrong_calls.compared_trees import compared_trees, passed_by_caller
 from .wrong_calls.differentiated import differentiated
 from .wrong_calls.odeint import OF_TIME, time_as_state
 
@@ -129,6 +129,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         called = [each.frame for each in beyond(entries, users[-1])]
         path = found.differences[0].path if "at key path" in text else None
         trees = compared_trees(users[-1].place, users[-1].frame, called, path)
+        trees |= passed_by_caller([(each.place, each.frame) for each in reversed(users)])
         return replace(found, said=(*found.said, *trees.items(), ("placed", "" if path is None else "1")))
     if kind == "nan":
         infinite = dict(found.said)["returned"] == "inf"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from types import FrameType, FunctionType
+from itertools import pairwise
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from .....runtime.around import attributes, is_a, is_exactly, member
 from ....analysis.failures.expression import before_dot
 from ....analysis.failures.messages import is_jax_file
-from ..calls import MISSING, value_of
+from ..calls import MISSING, value_of, wrapped_function
 from ..statement import Place
 
 #: JAX's functions that take a function, a pytree, and others like it.
@@ -47,6 +48,45 @@ def compared_trees(place: Place, frame: FrameType, called: Sequence[FrameType], 
         if number is not None and not found[name] and number < len(values):
             found[name] = _updated(values[number], node, frame, path or "")
     return {name: text for name, text in found.items() if text}
+
+
+def passed_by_caller(calls: Sequence[tuple[Place, FrameType]]) -> dict[str, str]:
+    """Return the call that passes the second argument of the failing one, and what it passes for each parameter.
+
+    A caller that got it as an argument only passes it on, so that its own caller counts.
+
+    Args:
+        calls: the calls that led to the failing one, which is the first.
+    """
+    node = calls[0][0].node
+    wanted = ast.unparse(node.args[1]) if isinstance(node, ast.Call) and len(node.args) > 1 else ""
+    passed: dict[str, str] | None = None
+    for (_, inner), (place, frame) in pairwise(calls):
+        if wanted not in _parameters(inner.f_code):
+            break
+        given = _given(place, frame, inner.f_code)
+        if passed is not None:
+            given = {name: given[text] for name, text in passed.items() if text in given} | {"": given.get("", "")}
+        passed, wanted = given, given.get(wanted, "")
+    return {} if not passed else {f"caller's {name}".strip(): text for name, text in passed.items()}
+
+
+def _parameters(code: CodeType) -> tuple[str, ...]:
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _given(place: Place, frame: FrameType, code: CodeType) -> dict[str, str]:
+    """Return what a line passes for each parameter of a function, jitted or not, and by ``""`` what it calls."""
+    node = place.node
+    if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
+        return {}
+    called = value_of(node.func, frame)
+    function = wrapped_function(called) or called
+    if not is_exactly(function, FunctionType) or function.__code__ is not code:
+        return {}
+    given = [*zip(code.co_varnames[: code.co_argcount], node.args, strict=False)]
+    given += [(each.arg, each.value) for each in node.keywords if each.arg is not None]
+    return {"": ast.unparse(node.func), **{name: ast.unparse(value) for name, value in given}}
 
 
 def _updated(tree: Any, node: ast.Call, frame: FrameType, path: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 from failing_cells import Cell
 
@@ -157,7 +159,70 @@ def test_a_state_of_other_parameters_is_made_again(optimizer: str, held: str) ->
     assert cell.finding.line == cell.here
     assert cell.said.startswith(f"grads and {held} must have the same structure:")
     assert "state was made for other parameters." in cell.said
-    assert "state = opt.init(params)" in cell.said
+    assert "Make it once, after making the parameters: state = opt.init(params)." in cell.said
+    assert cell.rewritten("state = opt.init(params)").error is None
+
+
+TRAINING = """
+    import optax
+    opt = optax.adam(0.1)
+    {decorator}
+    def train_step(o, s, p, g):
+        u, s = {update}  # here
+        return optax.apply_updates(p, u), s
+    both = {{"head": jnp.ones(3), "body": jnp.ones(2)}}
+    weights, state = both, opt.init({{"head": jnp.ones(3)}})
+    for _ in range(2): weights, state = train_step(None, {state}, weights, both)
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "update", "state", "written"),
+    [
+        (
+            "@jax.jit",
+            "opt.update(g, s, p)",
+            "state",
+            "before the first call of train_step: state = opt.init(weights)",
+        ),
+        ("@jax.jit", "opt.update(g, s, params=p)", "state", "of train_step: state = opt.init(weights)"),
+        ("@jax.jit", "opt.update(g, s)", "state", "of train_step: state = opt.init(params)"),
+        ("@jax.jit", "opt.update(g, s, p)", "(*state,)", "of train_step: state = opt.init(weights)"),
+        ("", "opt.update(g, s, p)", "state", "of train_step: state = opt.init(weights)"),
+        ("@(lambda f: lambda *a: f(*a))", "opt.update(g, s, p)", "state", ", where the caller makes it: state = opt"),
+    ],
+)
+def test_a_state_that_a_function_gets_is_made_by_its_caller(
+    decorator: str, update: str, state: str, written: str
+) -> None:
+    pytest.importorskip("optax")
+    cell = Cell(textwrap.dedent(TRAINING).format(decorator=decorator, update=update, state=state))
+    assert cell.finding.line == cell.here
+    assert "s was made for other parameters. Make it once, after making the parameters" in cell.said
+    assert written in cell.said
+
+
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        ("def fit(p, s):\n    step(s, p)\nfit(weights, state)", "call of fit: state = opt.init(weights)."),
+        ("def fit(p):\n    own = state\n    step(own, p)\nfit(weights)", "call of step: own = opt.init(p)."),
+        ("def fit(*given):\n    step(*given)\nfit(state, weights)", "where the caller makes it: state = opt.init("),
+    ],
+)
+def test_a_state_that_is_passed_on_is_made_where_it_is_passed_first(code: str, written: str) -> None:
+    pytest.importorskip("optax")
+    cell = Cell(f"""
+import optax
+opt, weights = optax.adam(0.1), {{"head": jnp.ones(3), "body": jnp.ones(2)}}
+state = opt.init({{"head": jnp.ones(3)}})
+@jax.jit
+def step(s, p):
+    return opt.update(p, s, p)  # here
+{code}
+""")
+    assert cell.finding.line == cell.here
+    assert written in cell.said
 
 
 def test_trees_of_other_functions_called_update_are_only_compared() -> None:
