@@ -21,6 +21,19 @@ def _grad_input(argument: str, dtype: str, transform: str) -> str:
     return f"{who} dtype {quoted(dtype)}, but {quoted(transform)} differentiates by floats."
 
 
+def _write_real(argument: str = "", jnp: str = "jnp") -> str:
+    real = (
+        f"Return a real number, such as {jnp}.abs(z) ** 2 or z.real; holomorphic=True is for holomorphic functions "
+        "of complex inputs."
+    )
+    if not argument:
+        return real
+    return (
+        f"{real} With respect to a complex argument, jax.grad gives the conjugate of the direction of steepest "
+        f"ascent: a step downhill is {quoted(argument)} - rate * {jnp}.conj(gradient)."
+    )
+
+
 def _write_float_input(jnp: str, one: str) -> str:
     what = quoted(one) or "x"
     return (
@@ -179,10 +192,7 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
     "error_grad_dtype": lambda dtype, transform: (
         f"The differentiated function returns {quoted(dtype)}, but {quoted(transform)} needs a real float."
     ),
-    "write_real": lambda: (
-        "Return a real number, such as jnp.abs(z) ** 2 or z.real; holomorphic=True is for holomorphic functions of "
-        "complex inputs."
-    ),
+    "write_real": _write_real,
     "write_float_output": lambda: (
         "Return a float. Rounding, comparing, argmax() and conversions to integers have no useful gradient."
     ),

@@ -23,7 +23,8 @@ def explain_grad_output(failure: Failure) -> Explained:
     if dtype:
         found = note("doctor.error_grad_dtype", dtype=dtype, transform=fact(failure, "transform"))
         if dtype.startswith("complex"):
-            return Explained(found, note("doctor.write_real"))
+            argument, jnp = _complex_argument(failure), spelled(failure, "jax.numpy")
+            return Explained(found, note("doctor.write_real", argument=argument, jnp=jnp))
         return Explained(found, note("doctor.write_float_output"))
     if shape:
         found = note("doctor.error_grad_shape", shape=shape, function=fact(failure, "function"))
@@ -35,6 +36,12 @@ def explain_grad_output(failure: Failure) -> Explained:
             return Explained(found, note("doctor.write_library_aux", library=library.partition(".")[0]))
         return Explained(found, note("doctor.write_has_aux", jax=jax, pair=value == "("))
     return Explained(note("doctor.error_grad_value", none=value == "None"), note("doctor.write_returns_scalar"))
+
+
+def _complex_argument(failure: Failure) -> str:
+    """Return the first complex argument of the failing call, as ``w`` if it is no variable; empty without one."""
+    texts = [each.text for each in failure.operands if (each.type or "").startswith(("c64", "c128", "complex"))]
+    return next((each if each.isidentifier() else "w" for each in texts), "")
 
 
 def explain_grad_input(failure: Failure) -> Explained:

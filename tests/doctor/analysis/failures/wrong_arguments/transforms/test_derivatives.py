@@ -104,3 +104,32 @@ def test_the_function_that_returns_no_scalar_is_named(call: str, name: str) -> N
     """)
     assert cell.finding.line == cell.here
     assert cell.said.startswith(f"The differentiated {name} returns an array of shape (16,)")
+
+
+@pytest.mark.parametrize(
+    ("call", "step"),
+    [
+        ("jax.grad(f)(w)", "w - rate * jnp.conj(gradient)"),
+        ("jax.value_and_grad(lambda r, z: f(z), argnums=1)(1.0, w)", "w - rate * jnp.conj(gradient)"),
+        ("jax.jit(lambda v: jax.grad(f)(v))(w)", "v - rate * jnp.conj(gradient)"),
+        ("jax.grad(f)(1.0j)", "w - rate * jnp.conj(gradient)"),
+        ("jax.grad(lambda r: f(r + w))(1.0)", ""),
+    ],
+)
+def test_the_gradient_of_a_complex_argument_is_conjugated_for_a_step(call: str, step: str) -> None:
+    cell = Cell(f"w = jnp.array([1.0 + 2.0j])\ndef f(w): return (w * jnp.conj(w)).sum()\n{call}  # here")
+    assert cell.finding.line == cell.here
+    assert "Return a real number, such as jnp.abs(z) ** 2 or z.real" in cell.said
+    assert (f"a step downhill is {step}." in cell.said) == bool(step)
+    assert ("conj" in cell.said) == bool(step)
+
+
+def test_a_step_against_the_conjugated_gradient_goes_downhill() -> None:
+    cell = Cell("""
+        w, rate = jnp.array([1.0 + 2.0j]), 0.1
+        def f(w): return (jnp.abs(w - 1.0j) ** 2).sum()
+        gradient = jax.grad(f)(w)
+        before, after, wrong = f(w), f(w - rate * jnp.conj(gradient)), f(w - rate * gradient)
+    """)
+    assert cell.names["after"] < cell.names["before"]
+    assert cell.names["after"] < cell.names["wrong"]
