@@ -7,12 +7,12 @@ import ast
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from .expression import Expression, expression_of, spelled, value_named
+from .expression import Expression, expression_of, gets_traced, spelled, value_named
 from .known_values.known_number import known_number
 from .known_values.lookups import choice, indexed, looked_up, table_of
 from .known_values.math_functions import MATH, SPECIAL, functions_of_math
 from .known_values.passed_functions import converted, passed_on, unmapped
-from .known_values.size_use import size_use
+from .known_values.size_use import parts_in, size_use
 from .known_values.slices import dynamic_slice
 from .known_values.static_argument import (
     is_jitted_itself,
@@ -70,7 +70,18 @@ def _value(failure: Failure, failing: Expression) -> str:
     named = [each.name for each in failure.values if each.name in direct and each.type == failure.type]
     arguments = () if failure.traced is None else failure.traced.arguments
     named = named if len(named) == 1 else [each for each in named if each in arguments]  # JAX names the first one
-    return named[0] if len(named) == 1 else ""
+    return named[0] if len(named) == 1 else _computed_size(failure, failing)
+
+
+def _computed_size(failure: Failure, failing: Expression) -> str:
+    """Return the expression that decides a size in the failing call, such as ``ids.max() + 1``, if there is one."""
+    if failure.library is not None or not (failure.type or "").endswith("[]"):
+        return ""
+    parts = parts_in(failure, failing)
+    parts += [part for each in parts if isinstance(each, ast.Tuple | ast.List) for part in each.elts]
+    computed = [each for each in parts if not isinstance(each, ast.Name | ast.Tuple | ast.List)]
+    texts = [ast.unparse(each) for each in computed if gets_traced(failure, failing, each)]
+    return texts[0] if len(texts) == 1 else ""
 
 
 def _operands(node: ast.AST) -> list[ast.AST]:

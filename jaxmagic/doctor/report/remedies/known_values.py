@@ -250,9 +250,13 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         "Under jit, functions of JAX return traced values, even for known sizes. Compute it with Python or NumPy, "
         "for example x.shape[0] // 2 or math.prod(x.shape)."
     ),
-    "write_known_size": lambda: (
-        "Take it from what is known during tracing: x.shape, a Python number that the function closes over, or a "
-        "static argument of jit that is a Python number; under vmap, one that in_axes does not map. A size that "
+    "write_known_size": lambda segments=False: (
+        "A number of segments that depends on data is unknown while the function is traced. Give one that is known "
+        "then: num_segments=len(x) for an array x with a row per segment, or a static argument of jit. Segments "
+        "without data get a row as well."
+        if segments
+        else "Take it from what is known during tracing: x.shape, a Python number that the function closes over, or "
+        "a static argument of jit that is a Python number; under vmap, one that in_axes does not map. A size that "
         "depends on an array is unknown while the function is traced: take the largest, and mask the rest."
     ),
     "write_not_static": _write_not_static,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from .....records.note import Note, note
 from ....record.failure import Failure
 from ..expression import Expression, is_jax, spelled, value_named
-from .size_use import SizeUse, is_number
+from .size_use import SEGMENTED, SizeUse, is_number
 from .static_argument import StaticArgument, computed, write_static
 from .static_options import options_for
 
@@ -43,7 +43,8 @@ def known_number(
         name = static.names[0]
         option = options_for(failure, (name,))
         return note("doctor.write_static_perhaps", argument=name, function=function, option=option), None
-    return note("doctor.write_known_size"), None
+    called = "" if failing is None else failing.called or ""
+    return note("doctor.write_known_size", segments=called.rpartition(".")[2] in SEGMENTED), None
 
 
 def _lengthens(failing: Expression) -> bool:

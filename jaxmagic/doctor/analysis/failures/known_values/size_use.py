@@ -29,6 +29,9 @@ _RANDOM = (
     "randint",
 )
 
+#: Functions of ``jax.ops`` whose result has a row for each segment.
+SEGMENTED = "segment_sum", "segment_max", "segment_min", "segment_prod"
+
 #: The positions of arguments that have to be known during tracing, by the names of functions.
 _FUNCTIONS: dict[str, range | tuple[int, ...]] = {
     **dict.fromkeys(("range", "arange", "islice", "iota"), _ALL),
@@ -39,6 +42,7 @@ _FUNCTIONS: dict[str, range | tuple[int, ...]] = {
     **dict.fromkeys(("reshape", "broadcast_to", "tile", "repeat", "split", "array_split", "hsplit", "vsplit"), (1,)),
     **dict.fromkeys(("top_k", "one_hot", "pad", "resize", "expand_dims", "flip", "broadcasted_iota"), (1,)),
     **dict.fromkeys(("dynamic_slice", "dynamic_slice_in_dim", "dynamic_index_in_dim", "bernoulli"), (2,)),
+    **dict.fromkeys(SEGMENTED, (2,)),
     **dict.fromkeys((*_RANDOM, *_REDUCTIONS, "concatenate", "stack", "softmax"), (1,)),
 }
 

@@ -245,3 +245,26 @@ x, n = jnp.ones(3), 1
     assert "n is a Python int where f is called: declare it static." in cell.said
     said = "n depends on the loop around the call, which compiles a program for each new value."
     assert (said in cell.said) == depends
+
+
+@pytest.mark.parametrize(
+    ("size", "named"),
+    [
+        ("jax.ops.segment_sum(x, ids, num_segments=ids.max() + 1)", "ids.max() + 1"),
+        ("jax.ops.segment_max(x, ids, ids[-1] + 1)", "ids[-1] + 1"),
+        ("jnp.bincount(ids, length=ids.max())", "ids.max()"),
+        ("jnp.zeros(ids.max())", "ids.max()"),
+        ("jnp.zeros((ids.max(), len(x)))", "ids.max()"),
+    ],
+)
+def test_the_expression_of_a_size_that_depends_on_data_is_named(size: str, named: str) -> None:
+    cell = Cell(f"@jax.jit\ndef f(x, ids):\n    return {size}  # here\nf(jnp.ones(3), jnp.arange(3))")
+    assert cell.finding.line == cell.here
+    assert cell.said.startswith(f"{named} (i32[]) is traced, so it has no value yet")
+    segments = "num_segments=len(x) for an array x with a row per segment" in cell.said
+    assert segments == ("segment" in size)
+
+
+def test_a_size_is_not_named_where_two_expressions_may_be_the_one() -> None:
+    cell = Cell("@jax.jit\ndef f(i):\n    return jnp.zeros((i.max(), i.min()))  # here\nf(jnp.arange(3))")
+    assert cell.said.startswith("A value (i32[]) is traced")
