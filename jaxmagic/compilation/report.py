@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from .. import units
@@ -9,7 +10,7 @@ from ..records.names import listed
 from ..terminal import printable
 from .analysis.grouping import total_ns
 from .analysis.remedies import ALSO
-from .record.compilation import Compilation
+from .record.compilation import Cause, Compilation
 
 #: The stages of a compilation: their short names, and the fields of the record.
 STAGES = (
@@ -31,6 +32,12 @@ _EAGER = {
     "transfer": "to create or move arrays",
 }
 
+#: A float as Python writes it without an exponent, with at most six digits before the point.
+_FLOAT = re.compile(r"-?\d{1,6}\.\d+")
+
+#: As many digits of a float are shown, if it differs from the other one in these.
+_DIGITS = 6
+
 
 def lines_before_0_10() -> str:
     """Word which source lines are unreliable before JAX 0.10."""
@@ -49,7 +56,7 @@ def stages(compilation: Compilation) -> list[tuple[str, int]]:
 
 def reason(compilation: Compilation, digits: int) -> str:
     """Explain why a function was compiled, by which line, and whether the persistent cache had it."""
-    text = printable(compilation.cause.reason)
+    text = printable(_reason(compilation.cause))
     if compilation.called_at is not None:
         text += f"; called at {printable(compilation.called_at)}"
     if not compilation.compiled:
@@ -62,6 +69,25 @@ def reason(compilation: Compilation, digits: int) -> str:
     elif compilation.cache == "miss":
         text += "; not in the persistent cache"
     return text
+
+
+def _reason(cause: Cause) -> str:
+    """Return the reason of a cause, in which long floats have six digits if the values differ in these."""
+    now, before = cause.now or "", cause.before or ""
+    short, other = map(_six_digits, (now, before))
+    if short == other:
+        return cause.reason
+    return cause.reason.replace(f": {now} now, {before} ", f": {short} now, {other} ")
+
+
+def _six_digits(value: str) -> str:
+    """Return a float with at most six digits; any other value as it is.
+
+    >>> _six_digits("0.13333333333333336"), _six_digits("2.0"), _six_digits("f32[3]")
+    ('0.133333', '2.0', 'f32[3]')
+    """
+    digits = value.replace(".", "").strip("-0")
+    return f"{float(value):.{_DIGITS}g}" if _FLOAT.fullmatch(value) and len(digits) > _DIGITS else value
 
 
 def remedies(compilations: Sequence[Compilation]) -> list[str]:
@@ -103,5 +129,5 @@ def _operations(group: Sequence[Compilation]) -> str:
     """Return the names of the operations; for a single one, also the cause."""
     names = list(dict.fromkeys(printable(each.function) for each in group))
     if len(group) == 1 and group[0].cause.kind not in ("eager", "while tracing"):
-        return f"{names[0]}: {printable(group[0].cause.reason)}"
+        return f"{names[0]}: {printable(_reason(group[0].cause))}"
     return listed(names, 4)
