@@ -172,6 +172,6 @@ class Curves:
 
     @property
     def caption(self) -> str:
-        """What its hollow points mean, if it has any, and what the chart leaves out."""
+        """What hollow points mean, if there are any, and what the chart leaves out."""
         hollow = any(each.unknown_of(run) for each in self.series for run in each.runs)
         return "; ".join(filter(None, (INTERVAL_UNKNOWN if hollow else "", self.note)))

@@ -49,7 +49,7 @@ def revised(finding: RuleFinding, verified: Verified, run_ns: int | None = None)
     Args:
         finding: the finding.
         verified: how its remedy was tried.
-        run_ns: the time of a run that the finding's cost is a part of; ``None`` for an error.
+        run_ns: the time of a whole run; ``None`` for an error.
     """
     finding = _as_gained(_as_extrapolated(_as_compiled(finding, verified), verified), verified, run_ns)
     if is_in_vain(finding, verified) and _is_of_a_part(finding) and verified.outputs_agree is not False:
@@ -84,7 +84,7 @@ def _as_compiled(finding: RuleFinding, verified: Verified) -> RuleFinding:
 
 
 def _as_gained(finding: RuleFinding, verified: Verified, run_ns: int | None) -> RuleFinding:
-    """Return a finding with the share of a run that its remedy gained, if even the upper end of that is less."""
+    """Return a finding whose cost is what its remedy gained, if even the upper end of that is below the cost."""
     if finding.cost_ns is None or finding.per != "run" or not run_ns or not verified.survives:
         return finding
     if verified.speedup is None or verified.high is None or (1 - 1 / verified.high) * run_ns >= finding.cost_ns:

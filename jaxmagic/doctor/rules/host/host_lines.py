@@ -10,7 +10,7 @@ from ...record.evidence import Evidence
 from .host_time import best_run, host_time
 from .loading import MANY_SAMPLES
 
-#: The device is idle for at least this share of a run, and for less than this share of it findings say why.
+#: The device is idle for at least this share of a run, and findings explain less than this share of the idle time.
 _MOSTLY = 0.5
 
 #: Lines with a smaller share of the samples are left out, and so are further ones.
@@ -23,7 +23,7 @@ def host_lines(evidence: Evidence, found_ns: float) -> Note | None:
 
     Args:
         evidence: the observations of the runs.
-        found_ns: how much of a run the findings about the host cost; there is no note if that is most of it.
+        found_ns: the time per run that findings about the host explain; there is no note if that is most of it.
     """
     time, shares = host_time(evidence), evidence.host or ()
     samples = sum(each.samples for each in shares)
