@@ -145,6 +145,19 @@ def test_so_it_is_with_the_products_of_libraries(target: str, line: int) -> None
     assert of((frame(3),), target=target) == {line: 1.0}
 
 
+@pytest.mark.parametrize(("line", "expected"), [(9, 9), (8, 3)])
+def test_a_line_that_multiplies_such_arrays_itself_keeps_its_product(line: int, expected: int) -> None:
+    """It may do so twice, and another line may have lost something else."""
+    arrays = [fabricate.hlo.instruction("parameter", shape=f"f32[8,{each}]") for each in (4, 6)]
+    other = fabricate.hlo.instruction(
+        "dot", 0, 1, shape="f32[4,6]", op_name="jit(f)/dot_general", stack=(frame(line),)
+    )
+    dot = fabricate.hlo.instruction("dot", 1, 0, shape="f32[6,4]", op_name="jit(f)/transpose", stack=(frame(9),))
+    module = fabricate.hlo.module(*arrays, other, dot, lost_stacks=((frame(3),),))
+    ((stack, _),) = Origins(module).shares(dot)
+    assert stack[-1].line == expected
+
+
 def test_only_a_product_with_the_name_of_a_transposition_is_another_lines() -> None:
     assert of((frame(3),), op_name="jit(f)/dot_general") == {9: 1.0}
     assert of((frame(3),), op_name="jit(f)/transpose(jvp())/transpose") == {9: 1.0}  # a derivative
