@@ -69,7 +69,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"It is unknown whether loading of data keeps the device waiting: {_why_unjudged(samples, slower_ns)}. "
         "Diagnose more iterations at once to tell."
     ),
-    "host_lines": lambda lines: f"While the code ran, the host was, by samples, for {printable(lines)}.",
+    "host_lines": lambda lines: f"Where the host was, by samples: {printable(lines)}.",
     "made_by_the_code": lambda functions, count, compile_ns: (
         f"Each run compiles {printable(functions)} for {units.time(compile_ns)}, because this code makes "
         f"{'it' if count == 1 else 'them'}. That is needed once, so it is no finding. If the code runs again and "

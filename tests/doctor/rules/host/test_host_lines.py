@@ -38,10 +38,8 @@ def idle(evidence: Any) -> Evidence:
 def test_lines_with_most_samples_are_told_with_what_they_call(idle: Evidence) -> None:
     told = host_lines(idle, 0.0)
     assert told is not None
-    assert str(told) == (
-        "While the code ran, the host was, by samples, for 80 % at /home/me/train.py:5 in gzip.compress, 10 % at "
-        "/home/me/train.py:9."
-    )
+    lines = "80 % at /home/me/train.py:5 in gzip.compress, 10 % at /home/me/train.py:9"
+    assert str(told) == f"Where the host was, by samples: {lines}."
 
 
 def test_nothing_is_told_where_findings_or_the_device_take_most_or_samples_are_few(idle: Evidence) -> None:
