@@ -112,6 +112,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{units.time(busy_ns)}: at least {units.time(latency_ns)} of the waits is the time of starting work and "
         "reading results."
     ),
+    "idle_elsewhere": lambda rule, time_ns: (
+        f"Another {units.time(time_ns)} of this idle time is counted in the finding {printable(rule)}, not here."
+    ),
     "host_wait_cores": lambda: (
         "The gain may be a fraction of the cost: on the CPU the host and the device share the same cores."
     ),

@@ -13,6 +13,7 @@ from .all import HOST_RULES, RULES
 from .compiling.compile_claims import divide_compile_time
 from .compiling.every_run import made_by_the_code
 from .host.host_lines import host_lines
+from .host.idle_claims import divide_idle_time
 from .host.jitting.shared_loop import with_shared_loops
 from .host.loading import unjudged_loading
 from .memory import uncounted
@@ -69,6 +70,7 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
         notes.append(more)
     if "recompile" in looked and (made := made_by_the_code(evidence)):
         notes.append(made)
+    findings = divide_idle_time(findings, evidence)
     host = [rule for rule in HOST_RULES if rule.name in looked]
     if not {rule.name for rule in host} & {each.rule for each in findings}:
         notes += filter(None, [unjudged(host, evidence), reads_unseen(evidence) if "host-wait" in looked else None])

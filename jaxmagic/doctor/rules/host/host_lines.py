@@ -29,8 +29,7 @@ def host_lines(evidence: Evidence, found_ns: float) -> Note | None:
     samples = sum(each.samples for each in shares)
     if time is None or samples < MANY_SAMPLES:
         return None
-    idle_ns = time.late_ns + time.wait_cost_ns
-    if idle_ns < _MOSTLY * best_run(evidence).wall_ns or found_ns >= _MOSTLY * idle_ns:
+    if time.idle_ns < _MOSTLY * best_run(evidence).wall_ns or found_ns >= _MOSTLY * time.idle_ns:
         return None
     counts: Counter[str] = Counter()
     for each in shares:

@@ -82,6 +82,16 @@ class HostTime(NamedTuple):
     latency_ns: float = 0.0
     device_ns: float = 0.0
 
+    @property
+    def idle_ns(self) -> float:
+        """The time in which the device was idle, after waits and otherwise."""
+        return self.late_ns + self.wait_cost_ns
+
+    @property
+    def host_ns(self) -> float:
+        """The part of it, at most, that the host's own work takes, after waits and otherwise."""
+        return self.spare_ns + self.wait_cost_ns
+
 
 def host_time(evidence: Evidence) -> HostTime | None:
     """Divide the idle time of the device; ``None`` if it is unknown."""
@@ -245,8 +255,26 @@ def copying_ns(call: Dispatch, moved_bytes: int) -> float:
     On the CPU, a call itself copies arrays that do not begin at a multiple of 64 bytes. Calls are slow for other
     reasons as well, but a copy takes no longer than its bytes tell.
     """
-    inside_ns = min(max(call.exposed_ns - call.put_ns - call.count * _WAKES_NS, 0), moved_bytes / _SLOWEST)
+    idle_ns = call.exposed_ns + call.after_wait_ns - call.put_ns
+    inside_ns = min(max(idle_ns - call.count * _WAKES_NS, 0), moved_bytes / _SLOWEST)
     return max(call.pending_ns - call.count * _WAKES_NS, 0) + inside_ns + call.put_ns
+
+
+def putting_ns(time: HostTime, count: int, moved_bytes: int) -> float:
+    """Return for how long copies outside of calls keep the device idle, as by ``jax.device_put``.
+
+    The host hands an array over, and a program that needs it begins when the array is there.
+
+    Args:
+        time: the time of the host.
+        count: how many of these copies count.
+        moved_bytes: what they copy.
+    """
+    calls = [each for each in time.use.dispatches if each.puts < each.count and each.name not in COPIES]
+    pending_ns = sum(max(each.pending_ns - each.count * _WAKES_NS, 0) for each in calls)
+    part = time.scale * min(count / max(time.use.puts, 1), 1.0)
+    late_ns = min(pending_ns * part, moved_bytes / _SLOWEST)
+    return min(min(time.use.put_ns * part, time.host_ns) + late_ns, time.idle_ns)
 
 
 def jitted_operations(evidence: Evidence) -> int:

@@ -86,7 +86,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         called = called_as(call.name, programs_named(call.name, evidence), evidence)
         for given in _given(call, called, evidence):
             host_bytes = given.moved_bytes * (2 if given.converted else 1)
-            cost_ns = min(copying_ns(call, host_bytes) * time.scale, time.late_ns) * given.again
+            cost_ns = min(copying_ns(call, host_bytes) * time.scale, time.idle_ns) * given.again
             if (given.moved_bytes < _LEAST_BYTES and given.sources is None) or not matters(cost_ns, evidence):
                 continue
             if given.parts and cost_ns < call.count * _LEAST_PER_PART_NS:

@@ -258,7 +258,7 @@ RULE = Rule(
     f"without compiling and at least {units.time(LEAST_NS)}. The cost "
     "is this idle time, at most the time of the waits: while the device computes, waiting costs nothing. On the CPU, "
     "where reading copies nothing, what the waits of the run without the profiler take beyond all of the device's "
-    "work counts as well. What "
+    "work counts as well. Copies that follow a wait, and delay the device, count in transfer, not here. What "
     f"{WAITING_JIT} waits for in each call counts only where the device is not the CPU. Callbacks "
     "count with the time in which the device did nothing else. The advice is to let the device decide only if the "
     "syntax shows that a condition needs the value, directly or through variables; values that are only shown or "

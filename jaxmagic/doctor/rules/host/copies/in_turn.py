@@ -18,7 +18,7 @@ from ...rewriting.rewritten import then
 from ...rewriting.syntax import last_name, loaded, parameters
 from ...rule import source_at
 from ..functions.inputs_inside import ArrayList, fits, inputs_inside, lists_in_turn
-from ..host_time import HostTime, best_run, matters
+from ..host_time import HostTime, best_run, matters, putting_ns
 from ..syntax import Function, around, assigned, comprehension_around, function_around, loop_around, own_nodes
 from .converted_again import CONVERTING, conversions, conversions_ns
 from .put_again import may_be_donated
@@ -145,9 +145,9 @@ def put_in_turn(rule: str, evidence: Evidence, time: HostTime) -> Iterator[RuleF
             s for each in sources.lists for s in each.shapes
         }:
             continue
-        share = sum(each.count for each in here) / max(time.use.puts, 1)
-        taken_ns = max(time.use.put_ns * time.scale * min(share, 1.0), _sampled_ns(line, evidence))
-        cost_ns = min(taken_ns, time.spare_ns) * sources.spared
+        here_bytes = sum(each.count * each.moved_bytes for each in here)
+        handed_ns = putting_ns(time, sum(each.count for each in here), here_bytes)
+        cost_ns = max(handed_ns, min(_sampled_ns(line, evidence), time.host_ns)) * sources.spared
         if matters(cost_ns, evidence):
             yield _finding(rule, line, sources, calls, sum(each.count for each in here), cost_ns)
 

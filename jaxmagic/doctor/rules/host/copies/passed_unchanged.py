@@ -40,7 +40,7 @@ def passed_unchanged(rule: str, evidence: Evidence, time: HostTime, told: Collec
         if call.name in told or call.count < SEVERAL or call.puts < call.count or not given:
             continue
         all_bytes = sum(each.count * each.size_bytes for each in given)
-        all_ns = min(copying_ns(call, all_bytes) * time.scale, time.late_ns)
+        all_ns = min(copying_ns(call, all_bytes) * time.scale, time.idle_ns)
         for line in dict.fromkeys(each.line for each in given):
             found = [each for each in given if each.line == line and _is_same(each, evidence)]
             spared_bytes = sum((each.count - 1) * each.size_bytes for each in found)

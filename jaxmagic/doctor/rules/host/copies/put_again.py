@@ -17,7 +17,7 @@ from ...rewriting.list_items import parts_given
 from ...rewriting.syntax import last_name, loaded, parameters, stored
 from ...rule import source_at
 from ..functions.used_in_loop import loops_of
-from ..host_time import HostTime, matters
+from ..host_time import HostTime, matters, putting_ns
 from ..syntax import around, assigned, function_around, own_nodes
 
 #: Less is no finding.
@@ -39,8 +39,7 @@ def put_again_from_host(evidence: Evidence, rule: str, time: HostTime) -> Iterat
     seen = sum(each.count for each in evidence.device_puts)
     for finding, puts in _put_again(evidence, rule, on_host=True):
         again = sum((each.count - 1) * each.moved_bytes for each in puts) / all_bytes
-        taken_ns = time.use.put_ns * time.scale * min(seen / max(time.use.puts, 1), 1.0)
-        cost_ns = min(taken_ns * again, time.spare_ns)
+        cost_ns = putting_ns(time, seen, all_bytes) * again
         if matters(cost_ns, evidence):
             yield replace(finding, cost_ns=cost_ns, basis="estimated")
 

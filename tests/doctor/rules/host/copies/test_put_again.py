@@ -73,6 +73,28 @@ def test_the_same_array_in_every_round(put: Callable[..., Evidence]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pending_ns", "moved_bytes", "cost_ns"),
+    [
+        (4 * MS + 800_000, 2**20, 24 * MS * 7 / 8),  # 0.1 ms of each call is no copy
+        (30 * MS + 800_000, 2**20, (20 * MS + 2**23) * 7 / 8),  # no copy takes more than 1 ns per byte
+        (90 * MS + 800_000, 2**24, 80 * MS * 7 / 8),  # the device is idle for 80 ms of a run
+    ],
+)
+def test_programs_that_wait_for_copied_arrays_wait_for_the_copies(
+    put: Callable[..., Evidence], pending_ns: int, moved_bytes: int, cost_ns: float
+) -> None:
+    made = put(moved_bytes=moved_bytes)
+    assert made.host_use is not None
+    (call,) = made.host_use.dispatches
+    use = replace(made.host_use, dispatches=(replace(call, pending_ns=pending_ns),))
+    (found,) = found_in(replace(made, host_use=use))
+    assert found.cost_ns == pytest.approx(cost_ns)
+    own = replace(use, dispatches=(replace(call, pending_ns=pending_ns, puts=8),))
+    (other,) = found_in(replace(made, host_use=own))
+    assert other.cost_ns == pytest.approx(20 * MS * 7 / 8)  # the call itself copies something else
+
+
+@pytest.mark.parametrize(
     ("options", "code"),
     [
         (
