@@ -217,7 +217,8 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "input_bound_prefetch": lambda hidden_ns, shared="", leaves=0: (
         f"Load the next item in another thread meanwhile. That hides up to {units.time(hidden_ns)} if loading "
-        "releases the GIL, as NumPy and reading files do."
+        "releases the GIL, as NumPy and reading files do. Python code holds it: if it makes the items, prepare them "
+        "once, before the loop, or in other processes."
         + (
             f" Items are made of {printable(shared)}, which the loop may change: loaded ahead, they would not be the "
             "same. Separate the two first."
