@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ...errors import briefly
@@ -64,23 +65,57 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
             findings += rule.look(evidence)
             looked.append(rule.name)
         except Exception as error:  # one rule that fails must not lose what the others found
-            notes.append(note("doctor.rule_failed", rule=rule.name, error=briefly(error)))
+            notes.append(_failed(rule.name, error))
     notes += [note("doctor.not_looked", rules=", ".join(rules), need=need) for need, rules in blind.items()]
-    if "memory" in looked and (more := uncounted(evidence)):
-        notes.append(more)
-    if "recompile" in looked and (made := made_by_the_code(evidence)):
-        notes.append(made)
-    findings = divide_idle_time(findings, evidence)
-    host = [rule for rule in HOST_RULES if rule.name in looked]
-    if not {rule.name for rule in host} & {each.rule for each in findings}:
-        notes += filter(None, [unjudged(host, evidence), reads_unseen(evidence) if "host-wait" in looked else None])
-        notes += filter(None, [unjudged_loading(evidence) if "input-bound" in looked else None])
-    host_ns = sum(each.cost_ns or 0.0 for each in findings if each.rule in {rule.name for rule in host})
-    notes += filter(None, [None if only else host_lines(evidence, host_ns)])
-    findings = as_lower_bounds(with_shared_loops(divide_compile_time(findings, evidence), evidence), evidence)
+    findings = _changed("host-wait", partial(divide_idle_time, findings, evidence), findings, notes)
+    notes += _beside(findings, looked, evidence, everything=not only)
+    findings = _changed("compile-time", partial(divide_compile_time, findings, evidence), findings, notes)
+    findings = _changed("not-jitted", partial(with_shared_loops, findings, evidence), findings, notes)
+    findings = as_lower_bounds(findings, evidence)
     notes += filter(None, [about_part(looked, evidence)])
     ordered = _behind_jit(sorted(findings, key=_priority), evidence)
     return Examined(tuple(ordered), tuple(looked), tuple(notes))
+
+
+def _beside(
+    findings: Sequence[RuleFinding], looked: Sequence[str], evidence: Evidence, *, everything: bool
+) -> Iterator[Note]:
+    """Yield what is told beside the findings: what is not counted, or cannot be judged, and where the host was."""
+    host = [rule for rule in HOST_RULES if rule.name in looked]
+    found = [each for each in findings if each.rule in {rule.name for rule in host}]
+    asked = [("memory", partial(uncounted, evidence)), ("recompile", partial(made_by_the_code, evidence))]
+    if host and not found:
+        asked.append((host[0].name, partial(unjudged, host, evidence)))
+        asked += [
+            ("host-wait", partial(reads_unseen, evidence)),
+            ("input-bound", partial(unjudged_loading, evidence)),
+        ]
+    if everything:
+        asked.append(("input-bound", partial(host_lines, evidence, sum(each.cost_ns or 0.0 for each in found))))
+    yield from filter(None, (_told(rule, tell) for rule, tell in asked if rule in looked))
+
+
+def _failed(rule: str, error: Exception) -> Note:
+    return note("doctor.rule_failed", rule=rule, error=briefly(error))
+
+
+def _told(rule: str, tell: Callable[[], Note | None]) -> Note | None:
+    """Return what is told beside a rule's findings, or that it failed."""
+    try:
+        return tell()
+    except Exception as error:  # as above
+        return _failed(rule, error)
+
+
+def _changed(
+    rule: str, change: Callable[[], list[RuleFinding]], findings: list[RuleFinding], notes: list[Note]
+) -> list[RuleFinding]:
+    """Return findings that take each other into account; as they are, with a note, if that fails."""
+    try:
+        return change()
+    except Exception as error:  # as above
+        notes.append(_failed(rule, error))
+        return findings
 
 
 def _priority(finding: RuleFinding) -> tuple[bool, int, float]:

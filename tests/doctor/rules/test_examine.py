@@ -160,6 +160,35 @@ def test_a_rule_that_fails_loses_nothing_of_the_others(evidence: Evidence, monke
     ]
 
 
+@pytest.mark.parametrize(
+    ("step", "rule_name"),
+    [
+        ("uncounted", "memory"),
+        ("made_by_the_code", "recompile"),
+        ("unjudged", "host-wait"),
+        ("reads_unseen", "host-wait"),
+        ("unjudged_loading", "input-bound"),
+        ("host_lines", "input-bound"),
+        ("divide_idle_time", "host-wait"),
+        ("divide_compile_time", "compile-time"),
+        ("with_shared_loops", "not-jitted"),
+    ],
+)
+def test_what_is_told_beside_the_rules_loses_nothing_if_it_fails(
+    evidence: Evidence, monkeypatch: pytest.MonkeyPatch, step: str, rule_name: str
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise ZeroDivisionError("by zero")
+
+    names = ("memory", "recompile", "host-wait", "input-bound")
+    monkeypatch.setattr(module, "RULES", (*map(rule, names), rule("fine", finding("fine", cost_ns=1.0))))
+    monkeypatch.setattr(module, step, broken)
+    result = examine(evidence)
+    assert [each.rule for each in result.findings] == ["fine"]
+    told = f"Rule {rule_name} failed (ZeroDivisionError: by zero); the others were applied."
+    assert [str(each) for each in result.notes] == [told]
+
+
 def test_a_rule_without_its_evidence_does_not_look_and_that_is_told(
     evidence: Evidence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
