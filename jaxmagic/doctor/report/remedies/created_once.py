@@ -118,6 +118,15 @@ def _in_library(library: str, static: int = 0, shapes: str = "") -> str:
     )
 
 
+def _method(method: str, names: str, shapes: str = "") -> str:
+    owner, _, name = map(printable, method.partition("."))
+    given = f"{printable(names)} as {_arguments(names)}" if names else f"what {name} reads of {owner} as arguments"
+    return (
+        f"Define and jit one function that gets {given}, outside the class. A method that is jitted once, as in "
+        f"__init__, would keep the values that {owner} has then.{_for_shapes(shapes)}"
+    )
+
+
 CREATED_ONCE: dict[str, Callable[..., str]] = {
     "recompile_remedy": lambda remedy, shapes="": (
         f"{printable(remedy[:1].upper() + remedy[1:])}.{_for_shapes(shapes)}"
@@ -138,5 +147,6 @@ CREATED_ONCE: dict[str, Callable[..., str]] = {
         f"{_for_shapes(shapes)}"
     ),
     "recompile_each": _each,
+    "recompile_method": _method,
     "recompile_objects": _objects,
 }

@@ -274,3 +274,21 @@ def _skeleton(value: object) -> object:
     if isinstance(value, dict):
         return tuple((key, _skeleton(each)) for key, each in value.items())
     return type(value) if isinstance(value, int | float | complex) and not isinstance(value, bool) else value
+
+
+def values_of_first(group: Group, evidence: Evidence) -> Cause | None:
+    """Return what differed in the first run; a later run compiles for the same values again."""
+    if group.kind not in ("new function", "static value"):
+        return None
+    own = [each.cause for each in reversed(in_first_run(group, evidence)) if each.cause.kind == group.kind]
+    return next((each for each in own if each.argument and each.remedy), None)
+
+
+def within_first(group: Group, evidence: Evidence) -> Cause | None:
+    """Return what differed between new objects of the first run; ``None`` if later runs say the same."""
+    if group.kind != "static value" or not group.compilations[-1].cause.new_objects:
+        return None
+    own = [each.cause for each in in_first_run(group, evidence) if each.cause.kind == group.kind]
+    differ = [each for each in own if each.new_objects]
+    told = {each.cause.reason for each in group.compilations}
+    return differ[-1] if differ and differ[-1].reason not in told else None

@@ -12,6 +12,7 @@ from ...record.evidence import Evidence
 from ..rewriting.changing_values import Kept
 from ..rewriting.hoisting import Made
 from ..rewriting.jit.obstacles import sized_by_values
+from .bound_method import method_remedy
 from .growth import Growth, growth
 from .made_anew import (
     NewArguments,
@@ -29,7 +30,6 @@ from .recompilations import (
     alike,
     differing,
     forms_of,
-    in_first_run,
     is_librarys,
     library_called,
     only_argument,
@@ -37,7 +37,9 @@ from .recompilations import (
     passable,
     programs_of,
     settings_of,
+    values_of_first,
     varying_shapes,
+    within_first,
 )
 from .static_loop import CountedLoop, counted_loop
 
@@ -69,6 +71,7 @@ class Known(NamedTuple):
         called_at: The user's line that runs the programs, if theirs is not known or not the user's.
         shapes: The arguments of a re-created function that have several shapes, each of which needs a program.
         static_only: What the function reads that would have to be a static argument, with what it is.
+        method: What to do if a method is jitted that reads nothing else that may differ.
     """
 
     group: Group
@@ -89,6 +92,7 @@ class Known(NamedTuple):
     called_at: Frame | None
     shapes: list[str]
     static_only: dict[str, str]
+    method: Note | None
 
     @property
     def last(self) -> Cause:
@@ -137,12 +141,13 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
         loop=loop,
         forms=_forms(group, programs, evidence) if is_static and not every_run and loop is None else 0,
         programs=programs,
-        within=_within_first(group, evidence) if every_run else None,
-        values=_values_of_first(group, evidence) if every_run else None,
+        within=within_first(group, evidence) if every_run else None,
+        values=values_of_first(group, evidence) if every_run else None,
         library=library_called(group, evidence),
         called_at=_called_at(group, evidence) if location is None or is_librarys(group) else None,
         shapes=varying_shapes(group, evidence) if group.kind == "new function" and not group.eager else [],
         static_only=_static_only(group, evidence),
+        method=None if made is None else method_remedy(group, made, evidence),
     )
 
 
@@ -154,24 +159,6 @@ def _static_only(group: Group, evidence: Evidence) -> dict[str, str]:
 
 def _forms(group: Group, programs: Alike | None, evidence: Evidence) -> int:
     return forms_of(group, evidence) if programs is None or passable(group) else programs.forms
-
-
-def _values_of_first(group: Group, evidence: Evidence) -> Cause | None:
-    """Return what differed in the first run; a later run compiles for the same values again."""
-    if group.kind not in ("new function", "static value"):
-        return None
-    own = [each.cause for each in reversed(in_first_run(group, evidence)) if each.cause.kind == group.kind]
-    return next((each for each in own if each.argument and each.remedy), None)
-
-
-def _within_first(group: Group, evidence: Evidence) -> Cause | None:
-    """Return what differed between new objects of the first run; ``None`` if later runs say the same."""
-    if group.kind != "static value" or not group.compilations[-1].cause.new_objects:
-        return None
-    own = [each.cause for each in in_first_run(group, evidence) if each.cause.kind == group.kind]
-    differ = [each for each in own if each.new_objects]
-    told = {each.cause.reason for each in group.compilations}
-    return differ[-1] if differ and differ[-1].reason not in told else None
 
 
 def _called_at(group: Group, evidence: Evidence) -> Frame | None:
@@ -272,7 +259,7 @@ def _made_once(known: Known) -> Note | None:
         return note("doctor.recompile_once")
     by_values = known.every_run if differs.remedy is None else not differs.argument
     if captured and by_values and known.library is None:
-        return note("doctor.recompile_each", names=", ".join(captured))
+        return known.method or note("doctor.recompile_each", names=", ".join(captured))
     return None
 
 

@@ -690,6 +690,52 @@ def test_what_differs_within_a_run_is_to_be_passed() -> None:
     assert "pass self.rate as an argument, if" in str(finding.remedy)  # step does not read self.w
 
 
+class Net:
+    """Jits its own methods in each call."""
+
+    def __init__(self) -> None:
+        self.w, self.scale = jnp.ones((100, 100)), 0.5
+
+    def forward(self, x: Any) -> Any:
+        return jnp.tanh(x @ self.w) * self.scale + self.w[0]
+
+    def doubled(self, x: Any) -> Any:
+        return 2 * self.forward(x)
+
+    def by(self, x: Any, factor: float) -> Any:
+        return jax.jit(lambda y: factor * self.forward(y))(x)
+
+    def __call__(self, x: Any) -> Any:
+        return jax.jit(self.forward)(x)
+
+    def twice(self, x: Any) -> Any:
+        return jax.jit(self.doubled)(x)
+
+
+def test_a_method_that_is_jitted_anew_gets_what_it_reads_as_arguments() -> None:
+    net = Net()
+    finding = the_one(lambda x: net(x), X)
+    assert finding.remedy == note("doctor.recompile_method", method="self.forward", names="self.w, self.scale")
+    assert str(finding.remedy) == (
+        "Define and jit one function that gets self.w, self.scale as arguments, outside the class. A method that is "
+        "jitted once, as in __init__, would keep the values that self has then."
+    )
+    net.w = net.w * 2
+    assert jnp.array_equal(jax.jit(_forward)(net.w, net.scale, X), net(X))
+
+
+def _forward(w: Any, scale: Any, x: Any) -> Any:
+    """The method as it is advised."""
+    return jnp.tanh(x @ w) * scale + w[0]
+
+
+def test_a_method_that_calls_others_reads_what_they_do() -> None:
+    net = Net()
+    finding = the_one(lambda x: net.twice(x), X)
+    assert str(finding.remedy).startswith("Define and jit one function that gets what doubled reads of self as arg")
+    assert the_one(lambda x: net.by(x, 2.0), X).remedy.kind == "doctor.recompile_each"  # type: ignore[union-attr]
+
+
 def test_shapes_of_a_function_that_is_made_anew_are_spared_with_it() -> None:
     def run(x: Any) -> list[Any]:
         return [(step := jax.jit(lambda x: jnp.tanh(x @ x.T)))(x) + step(x[:5]).sum() for _ in range(2)]
