@@ -21,10 +21,10 @@ def test_each_remedy_is_told_once_for_an_argument_of_a_function(compilation: Any
         return remedies([compilation(function="f", cause=each) for each in causes])
 
     both = combined([CLIP, SHAPE])
-    assert both.remedy == f"{STATIC}. Also {PAD}"
+    assert both.remedy == f"{STATIC}. Also for x: {PAD}"
     assert advised(CLIP, CLIP, RATE) == [STATIC, "", STATIC]
-    assert advised(CLIP, both, both) == [STATIC, f"also {PAD}", ""]
-    assert advised(both, CLIP) == [f"{STATIC}{ALSO}{PAD}", ""]
+    assert advised(CLIP, both, both) == [STATIC, f"also for x: {PAD}", ""]
+    assert advised(both, CLIP) == [f"{STATIC}{ALSO}for x: {PAD}", ""]
     assert advised(Cause(kind="first call", reason="first call"), SHAPE) == ["", PAD]
     two = [compilation(function=name, cause=both) for name in "fg"]
     assert remedies(two) == [both.remedy] * 2

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import ne
 
-from ...records.names import truncated
+from ...records.names import listed, truncated
 from ..record.compilation import Cause, CauseKind
 
 #: The most characters shown of a value or type; a static argument may print as a page.
@@ -42,6 +42,9 @@ _ONE_NUMBER = "pass one type of number in every call, such as float(value)"
 
 #: Between the remedies of several differences, each of which is needed.
 ALSO = ". Also "
+
+#: The most other arguments that are named.
+_MOST_OTHERS = 3
 
 #: Kinds whose remedy depends on the other compilations; ``compilation/analysis/advice.py`` adds it.
 _LATER: tuple[CauseKind, ...] = ("transformation", "eager")
@@ -258,12 +261,27 @@ def combined(causes: Sequence[Cause]) -> Cause:
     first, *others = causes
     if not others:
         return first
-    names = ", ".join(map(_named, others[:3]))
-    names += ", …" if len(others) > 3 else ""
-    remedies = [each.remedy for each in causes if not _follows(each, first)]
-    parts = [part for each in remedies if each for part in each.split(ALSO)]
-    advice = ALSO.join(dict.fromkeys(parts)) if None not in remedies else None
-    return replace(first, reason=f"{first.reason}; and other differences at {names}", remedy=advice)
+    reason = f"{first.reason}; and other differences at {listed([*map(_named, _of_each_kind(others))], _MOST_OTHERS)}"
+    needed = [each for each in causes if not _follows(each, first)]
+    return replace(first, reason=reason, remedy=None if any(each.remedy is None for each in needed) else _all(needed))
+
+
+def _of_each_kind(causes: Sequence[Cause]) -> list[Cause]:
+    """Order causes so that one of each remedy comes first: only some of them are named."""
+    leading = {each.remedy: each for each in reversed(causes)}.values()
+    return sorted(causes, key=lambda each: not any(each is one for one in leading))
+
+
+def _all(causes: Sequence[Cause]) -> str:
+    """Return the remedies of several differences; all but the first with the arguments that they are for."""
+    arguments: dict[str, list[str]] = {}
+    for each in causes:
+        for part in (each.remedy or "").split(ALSO):
+            arguments.setdefault(part, []).append(each.argument or "")
+    first, *others = arguments
+    known = [part for part in others if all(arguments[part]) and arguments[part] != arguments[first]]
+    told = (f"for {listed(arguments[each], _MOST_OTHERS)}: {each}" if each in known else each for each in others)
+    return ALSO.join([first, *told])
 
 
 def _named(cause: Cause) -> str:

@@ -208,7 +208,7 @@ def test_a_new_function_that_is_called_in_another_way_would_have_compiled_anyway
     assert found.reason.endswith("; and other differences at x (f32[9] now, f32[8] before)")
     assert found.remedy is not None
     assert "jit the function once" in found.remedy
-    assert ". Also pad to a few fixed shapes" in found.remedy
+    assert ". Also for x: pad to a few fixed shapes" in found.remedy
 
 
 def test_the_same_object_that_jax_has_forgotten_is_no_new_function() -> None:

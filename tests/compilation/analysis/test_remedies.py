@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -77,5 +79,19 @@ def test_a_remedy_that_several_differences_share_is_given_once() -> None:
     cause = combined([type_difference(name, now, before, numbers=None) for name, now, before in types])
     assert cause.remedy == (
         "pad to a few fixed shapes, or expect one compilation per shape. "
-        "Also pass the same dtype in every call, with .astype()"
+        "Also for y: pass the same dtype in every call, with .astype()"
     )
+
+
+def test_a_remedy_names_its_arguments_and_one_of_each_kind_is_named_as_different() -> None:
+    """Of four arguments with another shape and one with another dtype, the latter has a remedy of its own."""
+    shapes = [type_difference(name, "f32[4]", "f32[8]", numbers=None) for name in "abcd"]
+    token = type_difference("token", "i32[]", "f32[]", numbers=(False, False))
+    both = combined([*shapes, token])
+    assert re.findall(r"(\w+) \(", both.reason.partition("; and")[2]) == ["b", "token", "c"]
+    assert both.reason.endswith(", …")
+    assert (both.remedy or "").endswith(". Also for token: pass the same dtype in every call, with .astype()")
+    one = type_difference("a", "f32[4]", "i32[8]")
+    assert (combined([one, one]).remedy or "").endswith(". Also pass the same dtype in every call, with .astype()")
+    nameless = combined([*shapes, replace(token, argument=None)])
+    assert (nameless.remedy or "").endswith(". Also pass the same dtype in every call, with .astype()")
