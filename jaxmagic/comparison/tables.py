@@ -74,7 +74,10 @@ def candidates(record: Comparison) -> Table:
 
 
 def _verdict(record: Comparison, candidate: Candidate) -> str:
-    return "baseline" if candidate.label == record.baseline else record[candidate.label].verdict
+    versus = record[candidate.label]
+    if candidate.label == record.baseline:
+        return "baseline"
+    return versus.verdict if versus.ratio is not None else "too few rounds"
 
 
 def _numbers(record: Comparison, candidate: Candidate) -> dict[str, object]:

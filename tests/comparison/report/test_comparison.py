@@ -277,6 +277,7 @@ def test_headlines(comparison: Comparison) -> None:
     short = replace(comparison, again=few, candidates=tuple(replace(each, latency=few) for each in (numpy, jit)))
     assert "too few rounds to tell" in to_text(short)
     assert "A verdict needs 4 rounds." in " ".join(to_text(short).split())
+    assert short.to_frame()["verdict"].tolist() == ["baseline", "too few rounds"]
 
 
 def test_labels_and_outputs_are_escaped(comparison: Comparison) -> None:
