@@ -127,6 +127,8 @@ def assert_max_compiles(most: int) -> AbstractContextManager[None]:
 def assert_no_compile() -> AbstractContextManager[None]:
     """Assert that nothing compiles in a block: all of it was called before with the same shapes and types.
 
+    Earlier calls count wherever the process made them, also in other tests; ``jax.clear_caches()`` forgets them.
+
     Raises:
         AssertionError: a program compiled. The report says which and why.
         TypeError: the call is a statement by itself, without ``with``, and would check nothing.
