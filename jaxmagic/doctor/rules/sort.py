@@ -96,7 +96,7 @@ def _partial(program: Program, module: HloModule, evidence: Evidence) -> Iterato
         sort_ns = _sort_ns(evidence, program.executable.name, module, shape)
         if not sort_ns or not is_worth_it(_SPARED * sort_ns, evidence):
             continue
-        first = sorts[0]
+        first, rank = sorts[0], shape.count(",") + 1
         source = source_at(first.line)
         found = note("doctor.partial_sort", length=first.length, used=first.used, end=first.end)
         remedy = note(
@@ -104,7 +104,7 @@ def _partial(program: Program, module: HloModule, evidence: Evidence) -> Iterato
             used=first.used,
             end=first.end,
             indices=first.indices,
-            written=top_k_of(source or "", first.end, first.used, indices=first.indices),
+            written=top_k_of(source or "", first.end, first.used, indices=first.indices, rank=rank),
         )
         if len({(each.used, each.end) for each in sorts}) > 1:
             largest, smallest = (
@@ -121,7 +121,7 @@ def _partial(program: Program, module: HloModule, evidence: Evidence) -> Iterato
             cost_ns=_SPARED * sort_ns,
             basis="estimated",
             remedy=remedy,
-            code=None if source is None or len(sorts) > 1 else with_top_k(source, first.end),
+            code=None if source is None or len(sorts) > 1 else with_top_k(source, first.end, rank),
         )
 
 

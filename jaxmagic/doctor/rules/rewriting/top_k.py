@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...analysis.parsed_code import parsed
@@ -19,25 +20,28 @@ class _End(NamedTuple):
     largest: bool
 
 
-def with_top_k(statement: str, end: str) -> str | None:
+def with_top_k(statement: str, end: str, rank: int = 0) -> str | None:
     """Return a statement with ``top_k`` in place of its only sliced sort; ``None`` if it is written otherwise.
 
     Args:
         statement: the source of the statement.
         end: which elements are used, ``"smallest"`` or ``"largest"``.
+        rank: how many axes the array has; 0 if that is unknown.
 
     >>> with_top_k("best = jnp.argsort(-scores)[:k]", "smallest")
     'best = jax.lax.top_k(scores, k)[1]'
     >>> with_top_k("return jnp.sort(x)[..., -5:]", "largest")
     'return jax.lax.top_k(x, 5)[0][..., ::-1]'
+    >>> with_top_k("near = jnp.argsort(r, axis=1)[:, :k]", "smallest", 2)
+    'near = jax.lax.top_k(-r, k)[1]'
     """
     text = f"def _():\n {statement}" if statement.startswith("return") else statement
     tree = parsed(text)
-    sliced = [each for each in ast.walk(tree) if isinstance(each, ast.Subscript) and _array(each.value) is not None]
+    sliced = [each for each in ast.walk(tree) if isinstance(each, ast.Subscript) and _array(each.value, rank)]
     if len(sliced) != 1 or len(tree.body) != 1:
         return None
     (old,) = sliced
-    array, part = _array(old.value), _end(old.slice)
+    array, part = _array(old.value, rank), _end(old.slice)
     if array is None or part is None or part.largest != (end == "largest"):
         return None
     new = ast.parse(_written(array, part, indices=_name(old.value) == "argsort"), mode="eval").body
@@ -45,7 +49,7 @@ def with_top_k(statement: str, end: str) -> str | None:
     return written.partition("\n")[2].strip() if statement.startswith("return") else written
 
 
-def top_k_of(statement: str, end: str, used: int, *, indices: bool) -> str:
+def top_k_of(statement: str, end: str, used: int, *, indices: bool, rank: int = 0) -> str:
     """Return ``top_k`` of what the only sort in a statement sorts; empty if that is unclear.
 
     Args:
@@ -53,6 +57,7 @@ def top_k_of(statement: str, end: str, used: int, *, indices: bool) -> str:
         end: which elements of what is sorted are used, ``"smallest"`` or ``"largest"``.
         used: how many.
         indices: whether indices are used.
+        rank: how many axes the array has; 0 if that is unknown.
 
     >>> top_k_of("order = jnp.argsort(-scores)", "smallest", 5, indices=True)
     'jax.lax.top_k(scores, 5)[1]'
@@ -61,7 +66,7 @@ def top_k_of(statement: str, end: str, used: int, *, indices: bool) -> str:
     """
     tree = parsed(f"def _():\n {statement}")
     named = [each for each in ast.walk(tree) if isinstance(each, ast.Attribute) and each.attr in _SORTS]
-    arrays = [_sorted(each) for each in ast.walk(tree) if isinstance(each, ast.Call) and each.func in named]
+    arrays = [_sorted(each, rank) for each in ast.walk(tree) if isinstance(each, ast.Call) and each.func in named]
     array = arrays[0] if len(arrays) == len(named) == 1 else None
     if array is None or named[0].attr != ("argsort" if indices else "sort"):
         return ""
@@ -70,11 +75,11 @@ def top_k_of(statement: str, end: str, used: int, *, indices: bool) -> str:
     return _written(array, _End(ast.Constant(used), False), indices=indices)
 
 
-def _sorted(call: ast.Call) -> ast.expr | None:
+def _sorted(call: ast.Call, rank: int) -> ast.expr | None:
     """Return what a call of a function of JAX sorts along its last axis, in either direction; ``None`` if unclear."""
     options = {each.arg: ast.unparse(each.value) for each in call.keywords}
     function = ast.unparse(call.func).rpartition(".")[0]
-    if function not in ("jnp", "jax.numpy") or len(call.args) != 1 or options.get("axis", "-1") != "-1":
+    if function not in ("jnp", "jax.numpy") or len(call.args) != 1 or not _is_last(options, rank):
         return None
     known = options.keys() <= {"axis", "descending", "stable"} and not isinstance(call.args[0], ast.Starred)
     return call.args[0] if known else None
@@ -89,13 +94,22 @@ def _written(array: ast.expr, part: _End, *, indices: bool) -> str:
     return f"{'' if indices else '-'}jax.lax.top_k({ast.unparse(negated)}, {count})[{int(indices)}]"
 
 
-def _array(node: ast.expr) -> ast.expr | None:
-    """Return what ``jnp.sort(x)`` or ``jnp.argsort(x)`` sorts; ``None`` if it is no such call."""
+def _is_last(options: Mapping[str | None, str], rank: int) -> bool:
+    """Return whether a call with these keywords sorts along the last axis."""
+    return options.get("axis", "-1") in ("-1", str(rank - 1))
+
+
+def _array(node: ast.expr, rank: int) -> ast.expr | None:
+    """Return what ``jnp.sort(x)`` or ``jnp.argsort(x, axis=-1)`` sorts; ``None`` if it is no such call."""
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="jnp" | "jax"), attr=name), args=[array], keywords=[]):
-            return array if name in _SORTS else None
-        case ast.Call(func=ast.Attribute(value=ast.Attribute(), attr=name), args=[array], keywords=[]):
-            return array if name in _SORTS else None  # jax.numpy.sort(x)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="jnp" | "jax") | ast.Attribute(), attr=name),  # jax.numpy.sort(x)
+            args=[array],
+            keywords=[*keywords],
+        ):
+            options = {each.arg: ast.unparse(each.value) for each in keywords}
+            fits = name in _SORTS and options.keys() <= {"axis"} and _is_last(options, rank)
+            return array if fits else None
     return None
 
 
