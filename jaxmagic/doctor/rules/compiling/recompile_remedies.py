@@ -12,7 +12,6 @@ from ...record.evidence import Evidence
 from ..rewriting.changing_values import Kept
 from ..rewriting.hoisting import Made
 from ..rewriting.jit.obstacles import sized_by_values
-from .bound_method import method_remedy
 from .growth import Growth, growth
 from .made_anew import (
     NewArguments,
@@ -20,6 +19,7 @@ from .made_anew import (
     kept_if_made_once,
     location_like,
     made_anew,
+    method_remedy,
     new_arguments,
 )
 from .one_type import OneType, one_type

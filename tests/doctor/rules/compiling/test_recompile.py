@@ -224,7 +224,7 @@ class Scaled:
             ["self.rate: 3.0 after 2.0."],
             "the function once, and pass self.rate as an argument, if no shape, axis",
         ),
-        ((2.0, 2.0), [], "one function for each value of self, outside the loop or the cell that runs again"),
+        ((2.0, 2.0), [], "one function that gets self.rate as an argument, outside the class."),
     ],
 )
 def test_what_differs_between_new_objects_is_to_be_passed(
