@@ -16,7 +16,7 @@ import numpy as np
 
 from ...records.attribute_names import Step
 from ...runtime.around import is_a, is_exactly, of_type
-from ...runtime.copies import unguarded
+from ...runtime.copies import clone_of, unguarded
 
 #: Larger buffers are told apart by their sizes and ends.
 _MOST_BYTES = 2**18
@@ -117,14 +117,15 @@ def content_of_array(array: Any) -> tuple[Any, ...] | None:
     """Return type, shape and a checksum of the parts of an array of JAX.
 
     Returns ``None`` for anything else, and for an array that cannot be read: it was deleted, or has parts on other
-    hosts. No program runs for this, and the array keeps no copy on the host, as it would for ``np.asarray``.
+    hosts. No program runs for this, and the array keeps neither a copy on the host, as it would for ``np.asarray``,
+    nor arrays of its shards.
     """
     import jax
 
     with suppress(Exception):
         if isinstance(array, jax.Array):
             is_key = jax.dtypes.issubdtype(array.dtype, jax.dtypes.prng_key)
-            data = jax.random.key_data(array) if is_key else array
+            data = clone_of(jax.random.key_data(array) if is_key else array)
             if data.is_fully_replicated:
                 return str(array.dtype), array.shape, _checksum(data)
             if data.is_fully_addressable:
@@ -134,7 +135,7 @@ def content_of_array(array: Any) -> tuple[Any, ...] | None:
 
 
 def _checksum(part: Any) -> int:
-    values = unguarded(np.asarray, part.addressable_data(0))  # a new object, which keeps what is read
+    values = unguarded(np.asarray, part.addressable_data(0))  # a new object of a clone, which keeps what is read
     return zlib.crc32(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
 
 

@@ -226,6 +226,17 @@ def test_reading_an_array_runs_nothing_and_leaves_it_to_be_donated() -> None:
     assert donated.unsafe_buffer_pointer() == address
 
 
+@pytest.mark.parametrize("make", [lambda: jnp.arange(8.0), lambda: jax.random.key(3)])
+def test_reading_an_array_leaves_no_other_array_of_the_same_memory(make: Callable[[], Any]) -> None:
+    """Such an array would say that something else holds what the code replaces."""
+    array = make()
+    there = {id(each) for each in jax.live_arrays()}
+    contents = content_of_array(array)
+    assert contents is not None
+    assert {id(each) for each in jax.live_arrays()} <= there
+    assert content_of_array(array) == contents
+
+
 def test_a_container_of_itself_ends() -> None:
     held: list[Any] = [jnp.ones(2)]
     held.append(held)
