@@ -1,7 +1,8 @@
 """Finds what the code can reach, and what of that a run has changed, without running any code of the user.
 
-Objects are read as for the names of arrays (``memory_use/capture/references/object_graph.py``). Arrays are held
-weakly, so that nothing lives longer because of this. What is replaced by the same contents has not changed.
+Objects are read as for the names of arrays (``memory_use/capture/references/object_graph.py``). No array lives longer
+because of this: what variables lead to is held weakly, or read again. What is replaced by the same contents has not
+changed.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from ...records.attribute_names import Step
 from ...runtime.around import is_a, is_exactly, of_type
 from .contents import FILES, Contents, content_of, is_array
 from .remedies.user_functions import global_names, is_users_function
+from .side_effects.places import GONE, Places
 from .stored_names import ABSENT, StoredName, module_names, names_read, stored_names
 
 #: Limits of the search: objects, and steps from a variable.
@@ -66,11 +68,13 @@ class Reached(NamedTuple):
         steps: how, from a variable on.
         value: the object.
         by_function: whether the variable is a global of a function that the code reaches, not one of the code.
+        within: the id of the object that leads to it.
     """
 
     steps: tuple[Step, ...]
     value: Any
     by_function: bool = False
+    within: int = 0
 
     @property
     def path(self) -> str:
@@ -100,7 +104,7 @@ def reach(variables: Mapping[str, Any], *, code: bool = True) -> Iterator[Reache
                 met.add(id(part))
                 is_global = step[0] == "name"
                 steps = (step,) if is_global else (*each.steps, step)
-                queue.append(Reached(steps, part, each.by_function or is_global))
+                queue.append(Reached(steps, part, each.by_function or is_global, id(each.value)))
 
 
 def _parts(value: Any) -> Iterator[tuple[Step, Any]]:
@@ -155,16 +159,18 @@ class Snapshot:
     """
 
     def __init__(self, variables: Mapping[str, Any], names: Iterable[StoredName] = ()) -> None:
-        self._states: list[tuple[Reached, dict[Any, _Identity], dict[Any, Any]]] = []
+        self._states: list[tuple[Reached, _Identity, dict[Any, _Identity], dict[Any, Any]]] = []
         self._arrays: list[tuple[Reached, weakref.ref[Any], dict[Any, _Identity]]] = []
         self._names = {stored: _identity(stored.value()) for stored in names}
         contents = Contents(held_by, _CONSTANT)
+        self._places = Places(held_by)
         for reached in reach({**variables, **{stored.path: stored.value() for stored in self._names}}):
+            same = self._places.add(reached.value, reached.steps, reached.within)
+            kept = reached._replace(value=None)
             if is_a(reached.value, np.ndarray):
-                array = weakref.ref(reached.value)
-                self._arrays.append((reached._replace(value=None), array, _state(reached.value)))
+                self._arrays.append((kept, weakref.ref(reached.value), _state(reached.value)))
             elif is_mutable(reached.value):
-                self._states.append((reached, _state(reached.value), contents.of_parts(reached.value)))
+                self._states.append((kept, same, _state(reached.value), contents.of_parts(reached.value)))
             if is_users_function(reached.value):
                 self._names |= {stored: _identity(stored.value()) for stored in stored_names(reached.value)}
 
@@ -184,7 +190,9 @@ class Snapshot:
             for stored, before in self._names.items()
             if self._is_bound_anew(stored, before())
         ]
-        return list(dict.fromkeys([*names, *self._changed_objects()]))
+        found = list(dict.fromkeys([*names, *self._changed_objects()]))
+        self._places.forget()
+        return found
 
     def _is_bound_anew(self, stored: StoredName, before: Any) -> bool:
         now = stored.value()
@@ -192,12 +200,15 @@ class Snapshot:
 
     def _changed_objects(self) -> Iterator[Changed]:
         now = Contents(held_by, _CONSTANT)
-        for reached, before, contents in self._states:
-            steps = [*_differing(before, _state(reached.value)), *self._new_counters(before, reached.value)]
+        for reached, same, before, contents in self._states:
+            value = same()
+            if value is GONE:  # something has taken its place, or its variable has gone
+                continue
+            steps = [*_differing(before, _state(value)), *self._new_counters(before, value)]
             if steps and contents:
-                found = now.of_parts(reached.value)
+                found = now.of_parts(value)
                 steps = [each for each in steps if each not in contents or contents[each] != found.get(each)]
-            if is_a(reached.value, (type, types.FunctionType)):
+            if is_a(value, (type, types.FunctionType)):
                 paths = [path_of((*reached.steps, step)) for step in steps]
             else:
                 paths = [reached.path] if steps else []
@@ -220,8 +231,8 @@ class Snapshot:
 
     @functools.cached_property
     def _names_read(self) -> set[str]:
-        functions = [each.value for each, *_ in self._states if is_users_function(each.value)]
-        return {name for function in functions for name in names_read(function.__code__)}
+        values = [same() for _, same, *_ in self._states]
+        return {name for each in values if is_users_function(each) for name in names_read(each.__code__)}
 
 
 def is_mutable(value: Any) -> bool:
@@ -230,9 +241,6 @@ def is_mutable(value: Any) -> bool:
         return is_users_function(value)
     return is_a(value, np.ndarray) or not (is_a(value, (tuple, frozenset, weakref.ReferenceType)) or is_array(value))
 
-
-#: Stands for an object that no longer exists.
-_GONE = object()
 
 #: Steps to parts that may be made when they are first used.
 _LATER = "attribute", "closure"
@@ -270,13 +278,13 @@ def _identity(part: Any) -> _Identity:
         return lambda: part
     with suppress(TypeError):
         reference = weakref.ref(part)
-        return lambda: _GONE if (kept := reference()) is None else kept
+        return lambda: GONE if (kept := reference()) is None else kept
     if is_a(part, tuple):  # kept by nothing, so that another one may get its address
         kind, within = type(part), tuple(map(_identity, tuple.__iter__(part)))
         return lambda: (id(kind), *(_mark(same()) for same in within))
     if is_array(part):  # a scalar of NumPy
         return lambda: part
-    number = id(part)  # a container, which is reached itself, and kept until the comparison
+    number = id(part)  # a container, which is reached itself: if another one got its address, its parts differ
     return lambda: number
 
 

@@ -137,6 +137,17 @@ def test_what_a_function_replaces_is_found_and_the_code_computes_the_same_with_l
     assert doctor(cell, setup) == []
 
 
+@pytest.mark.parametrize("options", ["", "--verify", "--repeat", "--verify --repeat"])
+def test_it_is_found_whatever_else_is_asked_for(doctor: Doctor, session: Session, options: str) -> None:
+    """What compares the objects of the code before and after a run makes no other arrays of their memory."""
+    doctor("pass", METHOD)
+    session.run(f"%%jaxdoctor --only donation --budget 0.1s {options}\nfor _ in range(3):\n    trainer.fit(1)")
+    diagnosis = jaxmagic.history()[-1]
+    assert isinstance(diagnosis, Diagnosis)
+    (found,) = diagnosis.findings
+    assert found.cost_bytes == P_BYTES
+
+
 def test_a_function_that_is_jitted_inside_is_found(doctor: Doctor) -> None:
     (found,) = doctor("result = main(3)", NESTED)
     assert found.code == (
