@@ -9,6 +9,7 @@ from dataclasses import replace
 from .... import units
 from ....records.call_stack import Frame
 from ....records.note import Note, note
+from ....timing.record import Timing
 from ...record.evidence import Evidence, HostShare
 from ...record.finding import RuleFinding
 from ..rule import LEAST_IDLE, Rule, source_at
@@ -46,7 +47,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     found, samples, loading_ns, cost_ns = loading.lines, loading.samples, loading.loading_ns, loading.cost_ns
     first, line = found[0]
-    hidden_ns = min(loading_ns, max(best_run(evidence).wall_ns - loading_ns, 0), time.hideable_ns, cost_ns)
+    hidden_ns = min(loading_ns, _beside_ns(best_run(evidence), loading_ns), time.hideable_ns, cost_ns)
     loop = _loop_at(first.loading[-1]) if first.loading else _loop_over(line)
     ahead = None if loop is None else (_written(loop.target), ast.unparse(loop.iter), "")
     if loop is None and computes_item(line):
@@ -70,6 +71,11 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         code=_code(*ahead) if helps and ahead is not None and not shared else None,
         applies_to=", ".join(_loaders(loop, first, evidence)) or None,
     )
+
+
+def _beside_ns(run: Timing, loading_ns: float) -> float:
+    """Return how long a run does something else than loading, again and again: it compiles beside one item only."""
+    return max(run.wall_ns - run.compile_ns - loading_ns, 0)
 
 
 def _line_or_function(found: Sequence[tuple[HostShare, Frame]]) -> Frame:

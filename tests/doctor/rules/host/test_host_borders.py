@@ -917,6 +917,20 @@ class TestInput:
         assert found.code is not None
         assert found.code.endswith(f"for {target} in prefetched(loader):")
 
+    @pytest.mark.parametrize(("compile_ms", "hidden_ns"), [(0, 20 * MS), (50, 20 * MS), (70, 10 * MS), (79, None)])
+    def test_what_is_loaded_ahead_hides_no_more_than_the_run_takes_besides(
+        self, evidence: Any, source: str, timing: Any, compilation: Any, compile_ms: int, hidden_ns: int | None
+    ) -> None:
+        """Of 100 ms, 20 ms are loading: while one program compiles, one item is loaded."""
+        stages = dict.fromkeys(("tracing_ns", "lowering_ns"), 0) | {"compilation_ns": compile_ms * MS}
+        only = timing(compilation(**stages), dispatch_ns=100 * MS, wait_ns=0, cpu_user_ns=1, cpu_system_ns=1)
+        host = (*self.shares(source, 3, 20), *self.shares(source, 4, 80))
+        busy = Dispatch(name="step", count=1, host_ns=0, exposed_ns=0, busy_ns=2 * MS)
+        made = evidence((busy,), host=host, observed=only, timed=(), first=only)
+        (found,) = input_bound.look(made)
+        assert found.remedy is not None
+        assert found.remedy.facts.get("hidden_ns") == hidden_ns
+
     def test_samples_stand_for_the_time_between_them(self, evidence: Any, source: str) -> None:
         made = evidence(host=(*self.shares(source, 3, 20), *self.shares(source, 4, 60)))
         slow = replace(made, observed=replace(made.observed, dispatch_ns=4 * made.run_ns))
