@@ -89,11 +89,14 @@ def _at_own_pace(use: HostUse, times: float) -> HostUse:
 
 def as_lower_bounds(findings: Iterable[RuleFinding], evidence: Evidence) -> list[RuleFinding]:
     """Return the findings, with lower bounds of what was counted and timed in a recording that lacks events."""
-    return [_as_lower_bound(each) if lacks_events(evidence) else each for each in findings]
+    on_cpu = evidence.first.environment.backend == "cpu"
+    return [_as_lower_bound(each, on_cpu=on_cpu) if lacks_events(evidence) else each for each in findings]
 
 
-def _as_lower_bound(finding: RuleFinding) -> RuleFinding:
+def _as_lower_bound(finding: RuleFinding, *, on_cpu: bool) -> RuleFinding:
     is_part = finding.cost_ns is not None and finding.per == "run" and finding.rule in _FROM_RECORDING
+    if on_cpu and finding.found.kind == "doctor.host_wait":  # without waits, host and device share the processors
+        is_part = False
     return replace(
         finding,
         found=_least(finding.found),

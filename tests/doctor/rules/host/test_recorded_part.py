@@ -143,6 +143,16 @@ def adds(x: Any) -> Any:
     return x
 
 
+@pytest.mark.parametrize(("backend", "basis"), [("cpu", "estimated"), ("gpu", "at least")])
+def test_what_waits_cost_on_a_cpu_is_no_lower_bound(part: Any, backend: str, basis: str) -> None:
+    """Without them, the host and the device share the processors, and less may be gained than that."""
+    made = part(CUT)
+    environment = replace(made.first.environment, backend=backend)
+    cost = RuleFinding(rule="host-wait", found=note("doctor.host_wait"), cost_ns=5.0, basis="estimated", per="run")
+    (found,) = unjudged.as_lower_bounds([cost], replace(made, first=replace(made.first, environment=environment)))
+    assert found.basis == basis
+
+
 @pytest.mark.clock
 @pytest.mark.usefixtures("at_any_cost")
 def test_a_recording_that_ends_in_a_run_counts_at_least_its_operations() -> None:
