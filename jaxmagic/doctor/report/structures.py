@@ -171,13 +171,13 @@ def _write_carry_shape(leaf: str, got: str = "", expected: str = "") -> str:
         f"If each step changes the shape of {quoted(leaf) or 'the carry'}, as concatenate does, no first shape is "
         "right: a carry cannot grow. Allocate it in full and set its elements with .at[i].set()."
     )
-    begin = f"begin with {quoted(got) or 'the type'}, if the body returns that for it as well"
+    begin = f"begin with {quoted(got) or 'the type'}, if the body then returns that as well"
     if expected:
         return (
             f"{grows} Otherwise return {quoted(expected)} for it from the body. Or {begin}, and if cond_fun returns "
             "one bool for that, too: a comparison with an array that has axes is no single bool."
         )
-    return f"{grows} Otherwise {begin}, or return the type it came in."
+    return f"{grows} Otherwise return it from the body with the shape that it has there at first, or {begin}."
 
 
 def _write_branch_dtype(expected: str, got: str, dtype: str = "", jnp: str = "jnp", result: str = "") -> str:

@@ -183,7 +183,7 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     ),
     "write_broadcast": lambda: (
         "Shapes are compared from the last axis on: sizes must be equal or 1, and missing axes count as 1. "
-        "x[:, None] adds an axis."
+        "x[:, None] adds an axis: each element of x then meets all of the other array."
     ),
     "write_broadcast_to": lambda: (
         "Sizes are compared from the last axis on, and must be equal, or 1 in the value, which has no more axes than "
