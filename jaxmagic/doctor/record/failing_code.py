@@ -153,12 +153,14 @@ class Escape:
         name: what it stores into, such as ``"cache"`` or ``"self.cache"``.
         read: what is stored, such as ``"self.cache['x']"``, if the function reads it before, as the next step of a
             loop would; empty otherwise.
+        fills: whether the line runs only where nothing was stored yet, as in a cache.
     """
 
     location: str
     text: str
     name: str
     read: str = ""
+    fills: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

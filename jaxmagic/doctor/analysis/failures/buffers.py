@@ -49,10 +49,14 @@ def explain_leak(failure: Failure) -> RuleFinding:
     elif not checked:
         evidence.append(note("doctor.error_escape_unknown"))
     caches = [each for each in failure.escapes if each.text.startswith("@")]
-    read = ", ".join(dict.fromkeys(each.read for each in likely or stored if each.read))
+    candidates = [each for each in likely or stored if computed in (each.location, None)] or likely or stored
+    read = ", ".join(dict.fromkeys(each.read for each in candidates if each.read))
+    filled = ", ".join(dict.fromkeys(each.name for each in candidates)) if all(c.fills for c in candidates) else ""
     remedy = note("doctor.write_returned", function=function, debug=f"{spelled(failure, 'jax')}.debug.print")
     if read:
         remedy = note("doctor.write_passed_on", read=read, loop=_loop(traced))
+    elif filled:
+        remedy = note("doctor.write_filled_before", cache=filled, function=function)
     if caches and not likely:
         remedy = note("doctor.write_uncached", cache=caches[0].text)
     return error_finding(

@@ -28,6 +28,18 @@ def _without(cache: str) -> str:
     return f"Write @property in place of {quoted(cache)}" if "property" in cache else f"Leave out {quoted(cache)}"
 
 
+def _filled_before(cache: str, function: str) -> str:
+    """Word what to do about a cache that gets its values when they are first needed."""
+    it, verb, keeps = ("them", "are", "keep") if ", " in cache else ("it", "is", "keeps")
+    traced = f"JAX traced {quoted(function)}" if function else "JAX traced the function"
+    return (
+        f"{quoted(cache)} {verb} filled on first use, here while {traced}, and {keeps} what was traced. Empty {it}, "
+        "and compute the value in each call without storing it. Store only a value that is the same in every call: "
+        "make it with NumPy if it depends on no traced value, or store it before, by a call outside of all traced "
+        "functions."
+    )
+
+
 def _passed_on(read: str, loop: str = "") -> str:
     """Word what to write where a variable is read before a traced value is assigned to it."""
     it, verb = ("them", "are") if ", " in read else ("it", "is")
@@ -85,6 +97,7 @@ ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
         f'{debug}("{{}}", value).'
     ),
     "write_passed_on": _passed_on,
+    "write_filled_before": _filled_before,
     "write_uncached": lambda cache: (
         f"{_without(cache)}, which keeps the array that its function computed while another function was "
         "traced. To compute a table once, make it with NumPy."

@@ -248,7 +248,6 @@ def test_a_value_that_is_needed_after_its_tracing_has_leaked(use: str) -> None:
     assert "traced by f" in cell.said
     assert f"It escaped at {cell.file}:5: cache.append(x + 1)" in cell.said
     assert "has no value yet" not in cell.said
-    assert "computed at" not in cell.said
 
 
 def test_a_leak_from_another_function_is_unknown() -> None:
@@ -317,6 +316,69 @@ def test_a_cached_property_that_leaks_becomes_a_property() -> None:
     assert "Write @property in place of @functools.cached_property, which keeps" in cell.said
     mended = Cell(cell.source.partition("\n")[2].replace("@functools.cached_property", "@property"))
     assert list(mended.names["result"]) == [1, 1.5, 2]
+
+
+#: Functions that fill a cache, and how it is emptied.
+FILLED = {
+    "attribute": ("if box.y is None: box.y = jnp.arange(3.0) * 2\n        return box.y", "box.y", "box.y = None"),
+    "dictionary": (
+        "if 3 not in cache: cache[3] = jnp.arange(3.0) * 2\n        return cache[3]",
+        "cache",
+        "cache.clear()",
+    ),
+    "setdefault": ("return cache.setdefault(3, jnp.arange(3.0) * 2)", "cache", "cache.clear()"),
+    "error": (
+        "try: return cache[3]\n        except KeyError: cache[3] = jnp.arange(3.0) * 2\n        return cache[3]",
+        "cache",
+        "cache.clear()",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILLED)
+@pytest.mark.parametrize("way", ["NumPy", "before", "anew"])
+def test_a_cache_that_is_filled_in_a_traced_function(name: str, way: str) -> None:
+    body, cache, emptied = FILLED[name]
+    cell = Cell(f"""
+        class Box: y = None
+        cache, box = {{}}, Box()
+        def table():
+            {body.replace(chr(10) + "        ", chr(10) + "            ")}
+        f = jax.jit(lambda x: x + table())
+        f(1)
+        result = table() - 1  # here
+    """)
+    assert f"{cache} is filled on first use, here while JAX traced <lambda>, and keeps what was traced." in cell.said
+    assert "Empty it, and compute the value in each call without storing it." in cell.said
+    assert "the call before" not in cell.said
+    source = cell.source.partition("\n")[2]
+    if way == "NumPy":
+        source = source.replace("jnp.arange", "np.arange")
+    elif way == "before":
+        source = source.replace("f(1)\n", f"{emptied}; table(); f(1)\n")
+    else:
+        begin, _, rest = source.partition("def table():\n")
+        source = f"{begin}def table():\n    return jnp.arange(3.0) * 2\nf = {rest.partition('f = ')[2]}"
+    mended = Cell(source)
+    assert mended.error is None
+    np.testing.assert_allclose(mended.names["result"], [-1, 1, 3])
+
+
+def test_a_state_that_begins_as_a_cache_is_passed_on() -> None:
+    cell = Cell("""
+        class Model: mean = None
+        model = Model()
+        @jax.jit
+        def step(x):
+            if model.mean is None:
+                model.mean = 0 * x
+            model.mean = 0.9 * model.mean + x
+            return x
+        step(1.0)
+        model.mean + 1  # here
+    """)
+    assert "model.mean is read there before a new value is assigned, so each call needs what the call" in cell.said
+    assert "filled" not in cell.said
 
 
 def test_two_leaked_values_are_not_computed_on_one_line() -> None:

@@ -10,6 +10,7 @@ from .....records.cell_names import known_as
 from ....analysis.parsed_code import parsed
 from ....record.failing_code import Escape, Traced
 from ..statement import definition
+from .filled import fills
 
 #: Methods of Python's containers that store a value.
 STORING = "append", "add", "extend", "insert", "update", "setdefault", "appendleft", "put"
@@ -72,8 +73,10 @@ def _escapes(function: ast.FunctionDef, file: str) -> list[Escape]:
                 not isinstance(node, _BINDING) or container_root(target) in outer or _inside(target)
             ):
                 place = f"{known_as(file)}:{target.lineno}"
-                read = ast.unparse(target) if _is_read(target, node, function) else ""
-                found.append(Escape(location=place, text=ast.unparse(node), name=_container(target), read=read))
+                filled = fills(target, node, function)
+                read = ast.unparse(target) if not filled and _is_read(target, node, function) else ""
+                name = _container(target)
+                found.append(Escape(location=place, text=ast.unparse(node), name=name, read=read, fills=filled))
                 break
     return found
 
@@ -81,14 +84,26 @@ def _escapes(function: ast.FunctionDef, file: str) -> list[Escape]:
 def _is_read(target: ast.expr, storing: ast.AST, function: ast.FunctionDef) -> bool:
     """Return whether a function reads what a statement of its stores into, before it has stored there."""
     text, end = ast.unparse(target), (getattr(storing, "end_lineno", 0), getattr(storing, "end_col_offset", 0))
+    tests = {id(part) for each in ast.walk(function) for part in _tested(each)}
     return (isinstance(storing, ast.AugAssign) and storing.target is target) or any(
         isinstance(each, ast.Name | ast.Attribute | ast.Subscript)
         and isinstance(each.ctx, ast.Load)
         and each is not target
+        and id(each) not in tests
         and (each.lineno, each.col_offset) < end
         and ast.unparse(each) == text
         for each in ast.walk(function)
     )
+
+
+def _tested(node: ast.AST) -> list[ast.expr]:
+    """Return what code compares with ``None`` or takes the length of, which reads no traced value."""
+    match node:
+        case ast.Compare(left=left, comparators=[ast.Constant(value=None)]):
+            return [left]
+        case ast.Call(func=ast.Name(id="len"), args=[counted]):
+            return [counted]
+    return []
 
 
 def stored_into(node: ast.AST) -> list[ast.expr]:
@@ -102,8 +117,17 @@ def stored_into(node: ast.AST) -> list[ast.expr]:
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in STORING:
         return [node.func.value]
     else:
-        return []
+        return _set_by_name(node)
     return [each for target in targets for each in (target.elts if isinstance(target, ast.Tuple) else [target])]
+
+
+def _set_by_name(node: ast.AST) -> list[ast.expr]:
+    """Return the attribute that ``setattr(owner, "name", value)`` stores into."""
+    match node:
+        case ast.Call(func=called, args=[owner, ast.Constant(value=str(name)), value]):
+            if ast.unparse(called) in ("setattr", "object.__setattr__") and not isinstance(value, ast.Constant):
+                return [ast.copy_location(ast.Attribute(owner, name, ast.Store()), node)]
+    return []
 
 
 def _inside(target: ast.expr) -> bool:
