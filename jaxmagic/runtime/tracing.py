@@ -130,6 +130,15 @@ def origin_of(tracer: Any) -> str | None:
         return None
 
 
+def leak_message(tracer: Any) -> str:
+    """Return what JAX says if a traced value is used after its function was traced; empty if unknown on this JAX."""
+    with suppress(Exception):
+        from jax._src import core
+
+        return str(core.escaped_tracer_error(tracer))
+    return ""
+
+
 def is_traced_in(tracer: Any, frames: Sequence[FrameType]) -> bool | None:
     """Return whether the trace of a traced value was going on in some calls; ``None`` if this JAX does not show it.
 

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxmagic.runtime.tracing import count_equations
+from jaxmagic.runtime.tracing import count_equations, leak_message
 
 
 def test_equations_inside_a_function_of_jax_count_for_the_line_that_calls_it() -> None:
@@ -21,3 +21,10 @@ def test_equations_inside_a_function_of_jax_count_for_the_line_that_calls_it() -
     assert {each.line and each.line[2] for each in counted} == {clipped.__code__.co_firstlineno + 2}
     assert {each.primitive: count for each, count in counted.items()}["max"] == 4
     assert [each.inside_call for each in counted if each.primitive == "tanh"] == [False]
+
+
+def test_jax_says_where_a_value_was_traced_that_is_still_there() -> None:
+    kept: list[object] = []
+    jax.jit(lambda x: kept.append(x * 2))(1.0)
+    assert leak_message(kept[0]).startswith("Encountered an unexpected tracer")
+    assert leak_message(object()) == ""

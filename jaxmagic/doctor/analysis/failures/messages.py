@@ -64,6 +64,11 @@ def kind_of(types: list[str], text: str) -> Kind | None:
     return next(known, None)
 
 
+def is_about_leak(text: str) -> bool:
+    """Return whether JAX says that a traced value is used, or still there, after its function was traced."""
+    return text.startswith((_LEAK, "Leaked trace "))
+
+
 def is_jax_file(file: str) -> bool:
     """Return whether a file is part of JAX."""
     path = file.replace("\\", "/")

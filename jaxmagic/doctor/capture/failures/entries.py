@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ....records.call_stack import Frame, is_ours, is_users
 from ....records.cell_names import known_as
 from ....tracebacks import calls_in
+from ...analysis.failures.messages import is_jax_file
 from .libraries.library_calls import innermost_library_call
 from .recognize import Recognized
 from .statement import Place, place_of
@@ -75,3 +76,8 @@ def library_in(entries: Sequence[Entry]) -> Entry | None:
     entries = [each for each in entries if not is_ours(each.where)]  # waits that a magic hears
     found = innermost_library_call([each.where.file for each in entries])
     return None if found is None else entries[found]
+
+
+def first_of_jax(entries: Sequence[Entry]) -> FrameType | None:
+    """Return the frame of JAX's function that the failing line called, directly or through a library."""
+    return next((each.frame for each in entries if is_jax_file(each.where.file)), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from types import FrameType
 
@@ -22,7 +22,7 @@ from ...record.out_of_memory import ANY_CALL, OutOfMemory
 from .buffers import Donors
 from .calls import called_name, functions_called, jax_twin
 from .captured import deleted_by
-from .entries import Entry, beyond, displaying, entries_of, library_in
+from .entries import Entry, beyond, displaying, entries_of, first_of_jax, library_in
 from .held import largest_alive, shared_in
 from .holder import holder_at, holder_of, source_of
 from .jit_calls.jit_call import jit_call
@@ -43,6 +43,7 @@ from .operands import (
     names_in,
     operands_of,
     passed_arrays,
+    passed_values,
     stored_in,
 )
 from .recognize import Recognized, recognize, transformed_at
@@ -50,17 +51,30 @@ from .statement import Place, definition, optional_in
 from .traced.assigned import body_of, computed_of, read_by
 from .traced.carried import OF_INDEX, carried_index, mapped_list
 from .traced.decided import decision_of
-from .traced.escapes import escapes_of
 from .traced.first_nan import first_nan
-from .traced.leaked import Around, calls_around, has_leaked, is_nested, is_vmap, is_vmapped, used
+from .traced.leaked import Around, calls_around, ended_in, has_leaked, is_nested, is_vmap, is_vmapped, leaked_in, used
 from .traced.stores import stores_outside
-from .traced.values import beginning, common_origin, handed, meant, named, values_in, with_closure, with_leaked
+from .traced.unchecked import checked_in_block
+from .traced.values import (
+    beginning,
+    common_origin,
+    handed,
+    meant,
+    named,
+    values_in,
+    values_of,
+    with_closure,
+    with_leaked,
+)
 from .wrong_calls.compared_trees import compared_trees, passed_by_caller
 from .wrong_calls.differentiated import differentiated
 from .wrong_calls.odeint import OF_TIME, time_as_state
 
 #: The kinds of errors whose messages do not say which function was being traced, or not always.
 _OF_ONE_VALUE = "mask", "shape", "number", "format", "scalar index", "repeated", "truncated"
+
+#: The kinds of errors that are not explained by a leaked value among the operands: the message says what failed.
+_NEVER_OF_LEAKS = "leak", "memory", "nan", "deleted", "donated twice"
 
 #: Functions that Python makes for comprehensions.
 _COMPREHENSIONS = "<dictcomp>", "<genexpr>", "<listcomp>", "<setcomp>"
@@ -112,7 +126,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
     if not users:
         memory = OutOfMemory(shortage=shortage(text), unknown="outside", unknown_call=ANY_CALL)
         return replace(facts, memory=memory if kind == "memory" else None)
-    found = _with_code(facts, users, entries)
+    found = _with_code(facts, users, entries, text)
     if found.kind in FIRST_TRIES:
         found = _with_function_of_jax(found, messages.traced_of_jax(text), users[-1])
     if found.kind in OF_INDEX:
@@ -135,29 +149,12 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         infinite = dict(found.said)["returned"] == "inf"
         frames, beyond_users = ([each.frame for each in part] for part in (entries, beyond(entries, users[-1])))
         caller = users[-2].place.text if len(users) > 1 else None
-        said = (*found.said, *([] if caller is None else [("caller", caller)]), *_unchecked(infinite))
+        said = (*found.said, *([] if caller is None else [("caller", caller)]), *checked_in_block(infinite))
         return replace(found, said=said, not_finite=first_nan(frames, beyond_users, infinite=infinite))
-    if found.kind == "leak":
-        computed_at = messages.created_at(text) or [*filter(None, [found.detail])]
-        return replace(found, escapes=escapes_of(found.traced, computed_at))
     if kind != "memory":
         return found
     place = users[-1].place if shown is None else users[-1].place._replace(node=None)  # the wait failed, not the call
     return replace(found, memory=look_at_memory(text, place, users[-1].frame, limits))
-
-
-def _unchecked(infinite: bool) -> Iterator[tuple[str, str]]:
-    """Say whether JAX does not check results any more, as after a block of ``jax.debug_nans(True)``."""
-    import jax
-
-    check = "debug_infs" if infinite else "debug_nans"
-    if not getattr(jax.config, f"jax_{check}", False):
-        yield "checked in a block", check
-
-
-def _first_of_jax(entries: Sequence[Entry]) -> FrameType | None:
-    """Return the frame of JAX's function that the failing line called, directly or through a library."""
-    return next((each.frame for each in entries if messages.is_jax_file(each.where.file)), None)
 
 
 def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failure:
@@ -166,7 +163,7 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
     library = library_in(calls)
     inner, innermost = None if library is None else library.frame, calls[-1].frame if calls else None
     facts = replace(facts, module=module_in(facts, place, frame, inner, innermost))
-    called = _first_of_jax(calls if library is None else calls[calls.index(library) :])
+    called = first_of_jax(calls if library is None else calls[calls.index(library) :])
     if facts.kind == "update":
         outer, holder = is_outer(place, frame), holder_of(place, frame)
         said = (*facts.said, *source_of(place, frame))
@@ -192,7 +189,7 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
     return replace(facts, operands=operands_of(place, frame, called))
 
 
-def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry]) -> Failure:
+def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry], text: str) -> Failure:
     """Add what the code and the variables of the failing line tell."""
     last, place = users[-1], _place(facts, users[-1])
     code, library = _home(users).frame.f_code, library_in(beyond(entries, last))
@@ -201,12 +198,14 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
     if facts.traced is None and facts.kind in _OF_ONE_VALUE:
         facts = replace(facts, traced=common_origin(meant(facts, place, last.frame)))
     around = calls_around([each.frame for each in entries])
-    if facts.kind in OF_TRACED and has_leaked(facts.traced, place, last.frame, around):
-        facts = replace(facts, kind="leak", detail=None)
+    passed = passed_values(place, last.frame, first_of_jax(beyond(entries, last)))
+    leaks = facts.kind in OF_TRACED and has_leaked(facts.traced, place, last.frame, around)
+    if facts.kind not in _NEVER_OF_LEAKS and (leaks or ended_in(passed, around)):
+        facts = replace(facts, kind="leak", detail=None, said=())
     if facts.kind == "leak" and len(users) > 1:
         facts = with_closure(facts, last, users[-2])
     if facts.kind == "leak":
-        facts = with_leaked(facts, used(place), last.frame, around)
+        facts = with_leaked(facts, leaked_in(used(place), last.frame, around, passed), text, last)
     if facts.kind == "nan":
         facts = replace(facts, said=(*facts.said, ("called", called_name(place, last.frame, ("jax",)) or "")))
     if facts.kind in ("index", "hash", "number"):
@@ -229,7 +228,9 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry])
         twin = jax_twin(called_name(place, last.frame))
         facts = replace(facts, said=(*facts.said, *called.items(), ("twin", twin)))
     home = _home(users)
-    values = tuple(values_in(place.whole, last.frame, around if facts.kind == "leak" else None))
+    values = values_in(place.whole, last.frame)
+    if facts.kind == "leak":
+        values = values_of(leaked_in(place.whole, last.frame, around, passed))
     if home is not last and facts.kind in FIRST_TRIES:
         names = {each.name for each in values}
         values = (*values, *(each for each in values_in(place.whole, home.frame) if each.name not in names))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....runtime.around import attribute, is_a, is_exactly, of_type
-from ....runtime.tracing import is_array, is_tracer, passed_to, type_of
+from ....runtime.tracing import arguments_passed_to, is_array, is_tracer, passed_to, type_of
 from ...analysis.failures.expression import before_dot
 from ...analysis.failures.messages import short_type
 from ...record.failing_code import Operand
@@ -52,6 +52,33 @@ def operands_of(place: Place, frame: FrameType, called: FrameType | None) -> tup
         operand = _operand(ast.unparse(each.value), each.value, value_of(each.value, frame), frame)
         found.append(Operand(text=operand.text, type=operand.type, keyword=each.arg or "**", items=operand.items))
     return tuple(found)
+
+
+def passed_values(place: Place, frame: FrameType, called: FrameType | None) -> list[tuple[str, Any]]:
+    """Return what the failing operation gets, with the text of each, which is empty if that is uncertain."""
+    nodes = _positional(place.node, frame)
+    values = [value_of(each, frame) for each in nodes]
+    keywords = place.node.keywords if isinstance(place.node, ast.Call) else []
+    passed = [] if called is None else passed_to(called)
+    given = None if called is None else arguments_passed_to(called)
+    by_name = {} if given is None else given[1]
+    named = [_valued(each.value, value_of(each.value, frame), by_name.get(each.arg or "")) for each in keywords]
+    named += [(ast.unparse(node), value) for node, value in zip(nodes, values, strict=True)]
+    fitting = _aligned(place.node, values, passed) if passed else None
+    for node, value, one in zip(nodes, values, fitting or [], strict=False):
+        parts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+        if parts and is_exactly(one, list, tuple) and len(one) == len(parts):
+            named += [_valued(part, value_of(part, frame), each) for part, each in zip(parts, one, strict=True)]
+        else:
+            named.append(_valued(node, value, one))
+    known = {id(value) for _, value in named}
+    rest = [each for each in passed if id(each) not in known and not is_exactly(each, list, tuple)]
+    return [*named, *(("", each) for each in rest)]
+
+
+def _valued(node: ast.expr, value: Any, given: Any) -> tuple[str, Any]:
+    """Return the text of an argument with its value: the one that was given, if it cannot be read."""
+    return ast.unparse(node), given if value is MISSING else value
 
 
 def _aligned(node: ast.AST | None, values: list[Any], passed: list[Any]) -> list[Any] | None:

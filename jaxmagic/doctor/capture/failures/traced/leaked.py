@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
 from .....runtime.tracing import is_traced_in, is_tracer, traces_around
+from ....analysis.failures.messages import is_jax_file
 from ....record.failing_code import Traced
 from ..calls import value_of
 from ..held import arrays_in
@@ -39,7 +41,8 @@ class Around(NamedTuple):
 
     Attributes:
         frames: the calls, with those that JAX has removed from the traceback.
-        complete: whether none is missing; those around a generator and in other threads cannot be found.
+        complete: whether none is missing; those in other threads cannot be found, nor those around a generator if JAX
+            has removed its calls from the traceback.
     """
 
     frames: list[FrameType]
@@ -49,24 +52,52 @@ class Around(NamedTuple):
         """Return whether the trace of a value had surely ended; of any value, nothing is traced, for ``None``."""
         return self.complete and is_traced_in(tracer, self.frames) is False
 
+    def is_under_way(self, tracer: Any) -> bool:
+        """Return whether a value is surely being traced."""
+        return is_traced_in(tracer, self.frames) is True
+
 
 def calls_around(traceback: Sequence[FrameType]) -> Around:
     """Return the calls around the innermost frame of a traceback."""
     frames: dict[int, FrameType] = {}
     complete = True
+    filtered = not traceback or not is_jax_file(traceback[-1].f_code.co_filename)
     for number, outer in enumerate(traceback):
         here: FrameType | None = outer
         while here is not None and id(here) not in frames:
             frames[id(here)] = here
             here = here.f_back
-        complete = complete and (here is not None or number == 0)
+        generator = outer.f_back is None and bool(outer.f_code.co_flags & inspect.CO_GENERATOR)
+        complete = complete and (here is not None or number == 0 or (generator and not filtered))
     return Around(list(frames.values()), complete)
 
 
-def leaked_in(node: ast.AST | None, frame: FrameType, around: Around) -> list[tuple[str, Any]]:
-    """Return the traced values in an expression and its containers whose trace had ended; all of them if none has."""
+def leaked_in(
+    node: ast.AST | None, frame: FrameType, around: Around, passed: Sequence[tuple[str, Any]]
+) -> list[tuple[str, Any]]:
+    """Return the traced values in an expression and its containers whose trace had ended.
+
+    If there are none, these are those that the failing operation got; else those of which it is unknown.
+
+    Args:
+        node: the expression.
+        frame: the frame in which it was evaluated.
+        around: the calls around it.
+        passed: what the failing operation got, with the text of each, which is empty if that is unknown.
+    """
     found = list(tracers_in(node, frame, _DEPTH))
-    return [each for each in found if around.is_over(each[1])] or found
+    over = [each for each in found if around.is_over(each[1])] or ended_in(passed, around)
+    return over or [each for each in found if not around.is_under_way(each[1])]
+
+
+def ended_in(passed: Sequence[tuple[str, Any]], around: Around) -> list[tuple[str, Any]]:
+    """Return the traced values that an operation got, also in containers, whose trace had ended."""
+    return [
+        (name if text else "", each)
+        for text, value in passed
+        for name, each in arrays_in(text, value, is_tracer, _DEPTH)
+        if around.is_over(each)
+    ]
 
 
 def used(place: Place) -> ast.AST | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -48,3 +48,12 @@ def _from_bits(bits: Any, dtype: Any) -> Any:
         return bits
     complex_ = jnp.issubdtype(dtype, jnp.complexfloating)
     return np.asarray(bits).view(dtype)[..., 0] if complex_ else np.asarray(bits).view(dtype)
+
+
+def checked_in_block(infinite: bool) -> Iterator[tuple[str, str]]:
+    """Say whether JAX does not check results any more, as after a block of ``jax.debug_nans(True)``."""
+    import jax
+
+    check = "debug_infs" if infinite else "debug_nans"
+    if not getattr(jax.config, f"jax_{check}", False):
+        yield "checked in a block", check

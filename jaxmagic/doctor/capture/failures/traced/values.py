@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import FrameType
+from typing import Any
 
 from .....runtime.around import attribute, of_type
-from .....runtime.tracing import is_tracer, origin_of, type_of
+from .....runtime.tracing import is_tracer, leak_message, origin_of, type_of
 from ....analysis.failures import messages
 from ....analysis.failures.expression import ABOUT, MOST_VALUES
 from ....analysis.failures.wrong_arguments.values.formats import with_format
+from ....analysis.written_paths import is_within
 from ....record.failing_code import Handed, Traced, Value
 from ....record.failure import Failure
 from ..calls import value_of
@@ -20,7 +22,8 @@ from ..entries import Entry
 from ..held import arrays_in
 from ..statement import Place
 from .decided import code_of
-from .leaked import Around, leaked_in, tracers_in
+from .escapes import escapes_of
+from .leaked import tracers_in
 
 #: Arguments are searched for traced values down to this depth.
 _DEPTH = 3
@@ -37,16 +40,38 @@ def with_closure(facts: Failure, last: Entry, caller: Entry) -> Failure:
     return replace(facts, kind="closure", said=said) if names else facts
 
 
-def with_leaked(facts: Failure, node: ast.AST | None, frame: FrameType, around: Around) -> Failure:
-    """Add what the traced values in the failing expression tell of the function that made them."""
-    values = tuple(values_in(node, frame, around))
-    types = {each.type for each in values}
-    said = (messages.detail("leak", origin_of(each) or "") for _, each in leaked_in(node, frame, around))
+def with_leaked(facts: Failure, leaked: Sequence[tuple[str, Any]], text: str, last: Entry) -> Failure:
+    """Add which function made the values that leaked, and where they may have been stored.
+
+    Args:
+        facts: the facts that are known.
+        leaked: the values, with their names.
+        text: the message of the exception, which may be about something else.
+        last: the innermost call of the user's code, whose function may have stored the values itself.
+    """
+    of_leak = messages.is_about_leak(text)
+    told = [text if of_leak else leak_message(each) for _, each in leaked]
+    said = [f"{each}\n{origin_of(value) or ''}" for each, (_, value) in zip(told, leaked, strict=True)] or [text]
+    origins = values_of((str(place), each) for place, (_, each) in enumerate(leaked))
+    types = {each.type for each in origins}
+    computed_at = list(dict.fromkeys(map(messages.created_at, said)))
+    traced = facts.traced if of_leak or not leaked else None
+    traced = traced or common_origin(origins) or (messages.traced(said[0]) if len(said) == 1 else None)
+    detail = facts.detail or (computed_at[0][-1] if len(computed_at) == 1 and computed_at[0] else None)
+    known = [each for calls in computed_at for each in calls] or [*filter(None, [detail])]
+    escapes = escapes_of(traced, known)
+    if traced is None and not known:
+        escapes = tuple(
+            each
+            for each in escapes_of(None, [f"{last.where.file}:{last.where.line}"])
+            if any(is_within(name, each.name) for name, _ in leaked)
+        )
     return replace(
         facts,
-        traced=facts.traced or common_origin(values),
-        type=facts.type or (next(iter(types)) if len(types) == 1 else None),
-        detail=facts.detail or next(filter(None, said), None),
+        traced=traced,
+        type=(facts.type if of_leak or not leaked else None) or (next(iter(types)) if len(types) == 1 else None),
+        detail=detail,
+        escapes=escapes,
     )
 
 
@@ -55,11 +80,11 @@ def meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:
     if facts.kind == "format":
         nodes = ast.walk(place.statement) if place.statement is not None else ()
         formatted = (value for each in nodes for value in with_format(each) if not _reads_shape(value))
-        return next(filter(None, (tuple(values_in(value, frame)) for value in formatted)), ())
+        return next(filter(None, (values_in(value, frame) for value in formatted)), ())
     index = _index_in(place.node)
     if facts.kind == "repeated" and isinstance(index, ast.BinOp):
         index = next((each for each in (index.left, index.right) if is_tracer(value_of(each, frame))), None)
-    found = tuple(values_in(index, frame))
+    found = values_in(index, frame)
     if facts.kind == "scalar index" and (index is None or _reads_shape(index)):
         return ()
     if facts.kind in ("mask", "shape"):
@@ -119,16 +144,22 @@ def common_origin(values: Sequence[Value]) -> Traced | None:
     return replace(origins[0], arguments=arguments)
 
 
-def values_in(node: ast.AST | None, frame: FrameType, leaked: Around | None = None) -> Iterator[Value]:
-    """Iterate over the names and attributes in an expression that hold traced values, or those that have leaked."""
-    found = dict(tracers_in(node, frame) if leaked is None else leaked_in(node, frame, leaked))
-    for text, value in itertools.islice(found.items(), MOST_VALUES):
-        said = origin_of(value)
-        yield Value(
-            name=text,
+def values_in(node: ast.AST | None, frame: FrameType) -> tuple[Value, ...]:
+    """Return the names and attributes in an expression that hold traced values."""
+    return values_of(tracers_in(node, frame))
+
+
+def values_of(found: Iterable[tuple[str, Any]]) -> tuple[Value, ...]:
+    """Return traced values by name, without those of which no name is known."""
+    named = {name: value for name, value in found if name}
+    return tuple(
+        Value(
+            name=name,
             type=messages.short_type(type_of(value) or "unknown"),
-            origin=None if not said else messages.traced(said),
+            origin=None if not (said := origin_of(value)) else messages.traced(said),
         )
+        for name, value in itertools.islice(named.items(), MOST_VALUES)
+    )
 
 
 def handed(users: Sequence[Entry], begun: int | None) -> Iterator[Handed]:

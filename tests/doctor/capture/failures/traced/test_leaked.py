@@ -162,3 +162,83 @@ def test_the_function_of_a_library_around_that_of_the_user_has_no_line() -> None
     assert cell.said.startswith(
         "stored[0] (f32[3]) was traced by step (for jit) and used after that tracing had ended."
     )
+
+
+#: Operations that fail on the value that an earlier trace stored, for another reason than that.
+FAILING = {
+    "shapes": "x * window(x)",
+    "product": "jnp.dot(window(x), x)",
+    "axis": "jnp.sum(window(x), axis=3)",
+    "elements": "window(x).reshape(len(x), 1) + x",
+    "joined": "jnp.stack([x, window(x)])",
+    "keyword": "jnp.matmul(x, b=window(x))",
+    "condition": "x if window(x) else -x",
+    "numpy": "x + np.sin(window(x))",
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_an_operand_of_an_earlier_trace_explains_the_error(name: str) -> None:
+    if jax.config.jax_traceback_filtering != "tracebackhide":
+        pytest.skip("the value of a call is in frames of JAX, which are removed")
+    cell = Cell(f"""
+        table = None
+        def window(x):
+            global table
+            if table is None:
+                table = jnp.exp(-x)
+            return table
+        window_of = jax.jit(lambda x: window(x))
+        window_of(jnp.ones(4))
+        @jax.jit
+        def smooth(x):
+            return {FAILING[name]}  # here
+        smooth(jnp.ones(3))
+    """)
+    assert not isinstance(cell.error, jax.errors.UnexpectedTracerError)
+    assert cell.finding.line == cell.here
+    assert cell.failure.kind == "leak"
+    assert cell.finding.code is None
+    assert "was traced by <lambda>" in cell.said
+    assert f"It may have escaped at {cell.file}:6: table = jnp.exp(-x)" in cell.said
+    assert "table is filled on first use, here while JAX traced <lambda>" in cell.said
+    assert "x (" not in cell.said.splitlines()[0].replace("window(x) (", "")
+
+
+def test_a_variable_of_an_earlier_trace_explains_the_error() -> None:
+    cell = Cell(KEEPING.format(traced="jax.jit(f)(jnp.ones(4))", line="jnp.ones(3) + kept[0]"))
+    assert cell.failure.kind == "leak"
+    assert cell.said.startswith("kept[0] (f32[4]) was traced by f")
+
+
+#: Operations whose traced operands are still being traced, or that need nothing but the shape of one that is not.
+NOT_LEAKED = {
+    "nested": "jax.jit(lambda x: jax.jit(lambda y: y * x)(jnp.ones(3)))(jnp.ones(4))  # here",
+    "mapped": "jax.vmap(jax.grad(lambda x: (x * jnp.ones(3)).sum()))(jnp.ones((2, 4)))  # here",
+    "scan": "lax.scan(lambda c, x: (c, x + jnp.ones(3)), 0.0, jnp.ones((2, 4)))  # here",
+    "checkpoint": "jax.grad(jax.checkpoint(lambda x: (x * jnp.ones(3)).sum()))(jnp.ones(4))  # here",
+    "axis": "jax.jit(lambda x: jnp.sum(x, axis=3))(jnp.ones(4))  # here",
+    "shape": "kept = []; jax.jit(kept.append)(jnp.ones(4)); jnp.ones(3) + jnp.ones(kept[0].shape)  # here",
+}
+
+
+@pytest.mark.parametrize("name", NOT_LEAKED)
+def test_an_error_about_other_values_keeps_its_explanation(name: str) -> None:
+    cell = Cell(NOT_LEAKED[name])
+    assert cell.failure.kind in ("broadcast", "axis")
+    assert cell.finding.line == cell.here
+
+
+def test_a_gradient_whose_function_is_unknown_names_the_line_that_stored_it() -> None:
+    cell = Cell("""
+        cache = {}
+        def loss(w):
+            if "w" not in cache:
+                cache["w"] = w * 2  # escapes
+            return (cache["w"] * w).sum()  # here
+        jax.grad(loss)(jnp.ones(3))
+        jax.grad(loss)(jnp.ones(3))
+    """)
+    assert cell.finding.line == cell.here
+    assert f"It escaped at {cell.file}:5: cache['w'] = w * 2" in cell.said
+    assert "cache is filled on first use" in cell.said
