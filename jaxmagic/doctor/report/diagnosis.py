@@ -50,7 +50,7 @@ _WITHOUT_COST = {"doctor.stale": "results of old values"}
 NO_REMEDY = "jaxmagic knows no remedy for this."
 
 #: The kinds of notes that say how much outputs differ, and whether that is rounding.
-_HOW_OUTPUTS_DIFFER = frozenset({"doctor.outputs_error", "doctor.outputs_rounded"})
+_HOW_OUTPUTS_DIFFER = frozenset({"doctor.outputs_error", "doctor.outputs_rounded", "doctor.outputs_precision"})
 
 #: The kinds of evidence that say why something is compiled again, which is the answer.
 _CAUSES = tuple(f"doctor.recompile_{each}" for each in ("difference", "reason", "within", "captured"))
@@ -247,6 +247,8 @@ def _outcome(verified: Verified, rule: str) -> str:
         return "With this remedy alone, the code still fails"
     if verified.failed:
         return "Not recommended here, because the code fails with it"
+    if any(each.kind == "doctor.outputs_may_differ" for each in verified.notes):
+        return "Not recommended here, because it may change the result"
     if verified.outputs_agree is False:
         return "Not recommended here, because it changes the result"
     if rule == "error":

@@ -51,6 +51,26 @@ def _error(error: float, allowed: float, dtype: str, leaf: str = "", rtol: float
     )
 
 
+def _of_precision(error: float, allowed: float, dtype: str, leaf: str = "", rtol: float = 0.0) -> str:
+    size = f"{units.percent(error * rtol / allowed)} of the largest value" if rtol and allowed else f"{error:.2g}"
+    return (
+        f"The outputs agree to the precision of {printable(dtype)}: they differ by up to {size}{_at(leaf)}, and with "
+        "64-bit types (jax_enable_x64) and float64 arguments, they agree to the rounding of float64."
+    )
+
+
+_WHY_UNKNOWN = {
+    "no": "no time was left to compare with 64-bit types",
+    "failed": "with 64-bit types (jax_enable_x64), which would show that, the code fails or was interrupted",
+    "differ": "with 64-bit types (jax_enable_x64) and float64 arguments, they do not agree either",
+}
+
+
+def _may_differ(tried: str) -> str:
+    rest = _WHY_UNKNOWN[tried]
+    return f"Whether that is rounding which the code magnifies is unknown: {rest}."
+
+
 def _at(leaf: str) -> str:
     return f" at {printable(leaf)}" if leaf else ""
 
@@ -185,6 +205,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "no_outputs": lambda: "The code has no outputs to compare.",
     "outputs_vary": lambda: "The outputs vary from run to run without the remedy, so they cannot be compared.",
     "outputs_problem": lambda leaf, problem: f"{printable(leaf[:1].upper() + leaf[1:])}: {printable(problem)}.",
+    "outputs_precision": _of_precision,
+    "outputs_may_differ": _may_differ,
     "outputs_dtype": lambda before, after: (
         f"The outputs agree in value, but not in dtype: {printable(after)} with the remedy, {printable(before)} "
         "without it."

@@ -173,7 +173,7 @@ def measured(
     versus = comparison[_AFTER]
     times = {label: median(comparison.candidate(label).latency.calls_ns) for label in counted}
     agree, notes = _agree(counted, expected, products)
-    if agree and dtypes and (told := _about_dtypes(counted[_BEFORE].first, counted[_AFTER].last)):
+    if agree and dtypes and (told := about_dtypes(counted[_BEFORE].first, counted[_AFTER].last)):
         agree, notes = None, [*notes, told]
     ratio = versus.ratio
     verified = Verified(
@@ -208,7 +208,7 @@ def failure(error: Exception) -> Note:
 def _agree(counted: dict[str, _Counted], expected: Any, products: str) -> tuple[bool | None, list[Note]]:
     """Return whether the outputs agree; ``None`` if there are none, or if those of the original vary."""
     of_original = (counted[_BEFORE].last, counted[_BEFORE].first) if expected is None else (expected, expected)
-    original, first, after = map(_comparable, (*of_original, counted[_AFTER].last))
+    original, first, after = map(comparable, (*of_original, counted[_AFTER].last))
     if not _leaves(original):
         return None, [note("doctor.no_outputs")]
     check = check_output(after, original, "allclose", coarsest_eps=_PRODUCT_EPS.get(products, 0.0))
@@ -234,11 +234,11 @@ def _about_error(check: Check) -> list[Note]:
     return [told]
 
 
-def _about_dtypes(before: Any, after: Any) -> Note | None:
+def about_dtypes(before: Any, after: Any) -> Note | None:
     """Say in which dtype outputs differ that agree in value, leaving out Python numbers."""
     import jax
 
-    for first, other in zip(_leaves(_comparable(before)), _leaves(_comparable(after)), strict=True):
+    for first, other in zip(_leaves(comparable(before)), _leaves(comparable(after)), strict=True):
         typed = hasattr(first, "dtype") and hasattr(other, "dtype") and not getattr(first, "weak_type", False)
         if typed and first.dtype != other.dtype and jax.dtypes.canonicalize_dtype(first.dtype) != other.dtype:
             return note("doctor.outputs_dtype", before=first.dtype.name, after=other.dtype.name)
@@ -263,7 +263,7 @@ def _leaves(value: Any) -> list[Any]:
     return found
 
 
-def _comparable(value: Any) -> Any:
+def comparable(value: Any) -> Any:
     """Return outputs without what is neither an array nor a plain value.
 
     Without 64-bit types in JAX, NumPy's ``float64`` are compared as ``float32``: JAX computes no more precisely.
@@ -274,13 +274,13 @@ def _comparable(value: Any) -> Any:
     plain = (bool, int, float, complex, str, bytes)
     narrow = not jax.config.jax_enable_x64
 
-    def comparable(each: Any) -> Any:
+    def kept(each: Any) -> Any:
         if narrow and is_a(each, (np.ndarray, np.float64)) and each.dtype == np.float64:
             with np.errstate(over="ignore"):
                 return np.asarray(each).astype(np.float32)
         return each if isinstance(each, kinds) or is_a(each, plain) else None
 
-    return jax.tree.map(comparable, value)
+    return jax.tree.map(kept, value)
 
 
 class _Discard(io.TextIOBase):

@@ -35,7 +35,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
         if option == _OPTION:
             return _of_products(value)
         if option == "jax_enable_x64" and value is False:
-            return Change({}, _without_x64, notes=(_about("x64", "off"),))
+            return Change({}, partial(with_64_bits, False), notes=(_about("x64", "off"),))
     if finding.found.kind == "doctor.cast":
         return _converted(finding, code)
     if finding.found.kind == "doctor.double_line":
@@ -93,10 +93,11 @@ def _about(what: str, value: object) -> Note:
     return note("doctor.precision_set", what=what, value=str(value))
 
 
-def _without_x64() -> AbstractContextManager[object]:
+def with_64_bits(enabled: bool) -> AbstractContextManager[object]:
+    """Return a context in which JAX has types with 64 bits, or none; it leaves the setting of the session alone."""
     import jax
 
     # In older versions of JAX it is in jax.experimental only, and in newer ones no longer there.
     where: Any = jax if hasattr(jax, "enable_x64") else import_module("jax.experimental")
-    context: AbstractContextManager[object] = where.enable_x64(False)
+    context: AbstractContextManager[object] = where.enable_x64(enabled)
     return context

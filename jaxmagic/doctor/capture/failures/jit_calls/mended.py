@@ -29,6 +29,7 @@ from ..entries import entries_of
 from ..recognize import recognize
 from .arguments import Arguments, arguments_of
 from .call_values import CallValues
+from .double_precision import compared_in_64_bits
 from .jit_call import jit_call
 from .mended_function import FailingCall, made_static, mend
 
@@ -77,15 +78,18 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
     with RandomGenerators(variables).kept():
         _ran_once(lambda: function(*plain[0], **plain[1]), effects)
         expected = _with_arrays(function, plain, made_static(finding))
+        deadline_ns = clock() + budget_ns
         found = measured(
             Run(lambda: function(*plain[0], **plain[1])),
             Run(lambda: mended(*given[0], **given[1])),
-            budget_ns=min(budget_ns // 2, _LONGEST_NS),
-            deadline_ns=clock() + budget_ns,
+            budget_ns=min(budget_ns // 3, _LONGEST_NS),  # outputs may be compared once more afterwards
+            deadline_ns=deadline_ns,
             clock=clock,
             expected=expected,
             dtypes=True,
         ).verified
+        compared = compared_in_64_bits(found, (function, plain), (mended, given), deadline_ns, clock)
+        found = compared.verified
     about = [note("doctor.mended", function=site.call.function, code=unjitted)]
     about += [] if expected is None else [note("doctor.mended_arrays")]
     notes = tuple(each for each in found.notes if each.kind != "doctor.tried_runs")
@@ -93,8 +97,8 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
     counted = [
         note(
             "doctor.mended_runs",
-            without=int(each["before_runs"]) + (1 if expected is None else 2),
-            mended=each["after_runs"],
+            without=int(each["before_runs"]) + (1 if expected is None else 2) + compared.plain_runs,
+            mended=int(each["after_runs"]) + compared.mended_runs,
         )
         for each in runs
     ]
