@@ -79,6 +79,10 @@ class Passed:
         position: the position of the parameter; ``None`` if it has none.
         unhashable: the parts of it that cannot be hashed, such as ``cfg[0]``, with their types; none if unknown.
         hashable: the argument with what can be hashed in place of them; empty if that is unknown.
+        restored: statements with which the function makes of `hashable` what it reads; none if it can read that.
+        untraced: the first part of an unhashable argument that ``jit`` cannot trace, such as ``cfg['kind']``, and its
+            type; empty without any.
+        needed: an expression of the function that needs an unhashable argument as a Python value, if one is found.
         shape: the shape of an array; ``None`` if unknown.
         jit: the jit of the library of which it is a module, as in ``"eqx.filter_jit"``; empty for other arguments.
     """
@@ -91,6 +95,9 @@ class Passed:
     position: int | None = None
     unhashable: tuple[tuple[str, str], ...] = ()
     hashable: str = ""
+    restored: tuple[str, ...] = ()
+    untraced: tuple[str, str] = ("", "")
+    needed: str = ""
     shape: tuple[int, ...] | None = None
     jit: str = ""
 

@@ -68,11 +68,14 @@ def _mask(array: str, mask: str, type: str, index: str = "") -> str:
     return f"{_typed(mask, type)}, so {what} is unknown: it depends on how many elements are true."
 
 
-def _static(argument: str, text: str, function: str, type: str, part: str = "", part_type: str = "") -> str:
+def _static(
+    argument: str, text: str, function: str, type: str, part: str = "", part_type: str = "", itself: bool = False
+) -> str:
     who = f"{quoted(argument)} of {quoted(function)} is static" if argument and function else "An argument is static"
     passed = f" ({quoted(text)})" if text and text != argument else ""
     an = "an" if part_type[:1].lower() in "aeiou" else "a"
     why = f", because {quoted(part)} is {an} {quoted(part_type)}" if part else ""
+    why = f", and neither is {quoted(part)} inside of it, {an} {quoted(part_type)}" if part and itself else why
     return (
         f"{who}, but the {quoted(type) or 'value'} passed for it{passed} is not hashable{why}. JAX compiles "
         "once per value of a static argument and looks it up by its hash."

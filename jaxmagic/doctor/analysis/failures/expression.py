@@ -10,7 +10,8 @@ from ...record.failure import Failure
 from ..replaced_node import ReplacedNode
 
 #: Names of modules if the user's code has none of its own.
-_USUAL = {"jax": "jax", "jax.numpy": "jnp", "jax.lax": "lax", "numpy": "np", "functools": "functools"}
+_USUAL = {"jax": "jax", "jax.numpy": "jnp", "jax.lax": "lax", "numpy": "np"}
+_USUAL |= {each: each for each in ("functools", "dataclasses")}
 
 #: Functions of NumPy that use no elements, and attributes that are known during tracing.
 ABOUT = "shape", "ndim", "size", "dtype", "result_type", "issubdtype", "isscalar", "iscomplexobj"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 
 from ....records.note import Note, note
 from ...record.failing_code import Passed
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
-from .expression import before_dot, expression_of
+from .expression import expression_of, spelled, with_imports
 from .origin import error_finding
 
 #: A longer text of an argument is cut.
@@ -19,11 +18,17 @@ _LONGEST = 200
 #: A longer text of an argument is left out of advised code.
 _LONGEST_CODE = 40
 
-#: Hashable values with the same items, by the type of a value that is not hashable.
-_HASHABLE = {"list": "tuple({})", "set": "frozenset({})", "dict": "tuple(sorted({}.items()))"}
+#: The comment before a call, behind what is to be written in its function.
+CALL = "# The call:"
 
-#: An element of an argument.
-_ELEMENT = re.compile(r"(\w+)\[(\d+)\]")
+#: Types of dictionaries.
+_DICTIONARIES = "dict", "OrderedDict", "defaultdict", "Counter"
+
+#: Types whose values are converted without a change of their class.
+_CONTAINERS = "list", "set", "deque", "array", *_DICTIONARIES
+
+#: So many parts of an argument are named, and this stands between them.
+_MOST_PARTS, _SEPARATOR = 4, "; "
 
 _ARRAYS = "ArrayImpl", "ndarray", "array"
 
@@ -47,6 +52,7 @@ def explain_static(failure: Failure) -> RuleFinding:
             type=kind,
             part=part,
             part_type=part_type,
+            itself=argument is not None and argument.unhashable[:1] == ((argument.name, kind),),
         ),
         remedy=remedy,
         code=code,
@@ -89,32 +95,67 @@ def _argument(failure: Failure, kind: str) -> Passed | None:
 
 
 def _inside(argument: Passed | None) -> tuple[str, str]:
-    """Return the first part inside an argument that cannot be hashed, and its type; empty without one."""
-    if argument is None or not argument.unhashable or argument.unhashable[0][0] == argument.name:
-        return "", ""
-    return argument.unhashable[0]
+    """Return the first part inside an argument that cannot be hashed, and its type; empty without one.
+
+    A list or a dictionary is no part of itself, but what it holds may be: then a tuple of it cannot be hashed either.
+    """
+    parts = () if argument is None else argument.unhashable
+    return next((each for each in parts if argument is not None and each[0] != argument.name), ("", ""))
 
 
 def _remedy(failure: Failure, argument: Passed | None, kind: str) -> tuple[Note, str | None]:
     name = "" if argument is None else argument.name
-    part, part_type = _inside(argument)
-    if argument is not None and part:
-        return _of_part(failure, argument, part, part_type)
     if kind in _ARRAYS:
         text = "" if argument is None or len(argument.text) > _LONGEST_CODE else argument.text
         return note("doctor.write_not_static", argument=name, text=text, size=_size(argument)), None
-    code = _converted(failure, argument, kind)
-    if kind == "list":
-        if code is None and argument is not None and argument.hashable and ".items()" not in argument.hashable:
-            code = _with(failure, argument, ast.parse(argument.hashable, mode="eval").body)
+    code = _code(failure, argument) if argument is not None else None
+    parts = () if argument is None else argument.unhashable
+    if argument is not None and (len(parts) > 1 or (parts and parts[0][0] != name)):
+        return _of_parts(failure, argument, code)
+    function = failure.call.function if failure.call is not None else ""
+    why = {} if argument is None else _why(argument)
+    if kind in ("list", "deque"):
         return note("doctor.write_tuple", argument=name), code
-    if kind == "dict" and code is not None and failure.call is not None:
-        function = failure.call.function
-        code = f"# In {function}, before anything else:\n{name} = dict({name})\n# The call:\n{code}"
-        return note("doctor.write_pairs", argument=name, function=function), code
-    if kind in ("dict", "set"):
-        return note("doctor.write_hashable", argument=name, type=kind), code
-    return note("doctor.write_frozen", argument=name, type=kind), None
+    if kind in _DICTIONARIES and code is not None:
+        return note("doctor.write_pairs", argument=name, function=function, **why), code
+    if kind in ("set", *_DICTIONARIES):
+        return note("doctor.write_hashable", argument=name, type="set" if kind == "set" else "dict", **why), code
+    return note("doctor.write_frozen", argument=name, type=kind), code
+
+
+def _why(argument: Passed) -> dict[str, str]:
+    """Return why an argument has to stay static, as far as that is known."""
+    part, type = argument.untraced
+    return {"untraced": part, "untraced_type": type, "needed": argument.needed}
+
+
+def _code(failure: Failure, argument: Passed) -> str | None:
+    """Return the call with what can be hashed in place of an argument, and what the function makes of it."""
+    if not argument.hashable or failure.call is None:
+        return None
+    call = _with(failure, argument, ast.parse(argument.hashable, mode="eval").body)
+    if call is None:
+        return None
+    before = _imported(failure, "\n".join(argument.restored))
+    call = _imported(failure, call)
+    if loose := _not_frozen(argument):
+        decorator = with_imports(failure, f"@{spelled(failure, 'dataclasses')}.dataclass(frozen=True)", "dataclasses")
+        decorated = f"# In place of the decorator of {loose}, and then make it again:\n{decorator}"
+        middle = f"# In {failure.call.function}, before anything else:\n{before}\n" if before else ""
+        return f"{decorated}\n{middle}{CALL}\n{call}"
+    return f"# In {failure.call.function}, before anything else:\n{before}\n{CALL}\n{call}" if before else call
+
+
+def _not_frozen(argument: Passed) -> str:
+    """Return the dataclass that is not frozen of an argument that can be converted; empty without one."""
+    kinds = dict.fromkeys(kind for _, kind in argument.unhashable if kind not in _CONTAINERS)
+    return ", ".join(kinds) if argument.hashable else ""
+
+
+def _imported(failure: Failure, code: str) -> str:
+    """Put imports before code that needs them."""
+    used = {"numpy": "np.asarray(", "dataclasses": "dataclasses.replace("}
+    return with_imports(failure, code, *(module for module, text in used.items() if text in code))
 
 
 def _size(argument: Passed | None) -> str:
@@ -124,43 +165,35 @@ def _size(argument: Passed | None) -> str:
     return "one" if math.prod(argument.shape) == 1 else "axis" if len(argument.shape) == 1 else "axes"
 
 
-def _of_part(failure: Failure, argument: Passed, part: str, type: str) -> tuple[Note, str | None]:
-    """Return the advice for a part inside a tuple or a frozen dataclass that cannot be hashed."""
-    function = failure.call.function if failure.call is not None else ""
-    code = _with(failure, argument, ast.parse(argument.hashable, mode="eval").body) if argument.hashable else None
-    dicts = [each for each, kind in argument.unhashable if kind == "dict"]
-    places = [_ELEMENT.fullmatch(each) for each in dicts]
-    if code is not None and dicts:
-        lines = [
-            f"{each[1]} = (*{each[1]}[:{each[2]}], dict({each[0]}), *{each[1]}[{int(each[2]) + 1}:])"
-            for each in places
-            if each is not None
-        ]
-        before = "\n".join(lines)
-        code = (
-            f"# In {function}, before anything else:\n{before}\n# The call:\n{code}" if None not in places else None
+def _of_parts(failure: Failure, argument: Passed, code: str | None) -> tuple[Note, str | None]:
+    """Return the advice for what cannot be hashed inside an argument."""
+    name, function = argument.name, failure.call.function if failure.call is not None else ""
+    part, type = _inside(argument)
+    if code is not None:
+        told = argument.unhashable[:_MOST_PARTS]
+        converted = note(
+            "doctor.write_converted",
+            argument=name,
+            function=function,
+            parts=_SEPARATOR.join(each for each, _ in told),
+            types=_SEPARATOR.join(kind for _, kind in told),
+            more=len(argument.unhashable) - len(told),
+            read_back=bool(argument.restored),
+            frozen=_not_frozen(argument),
+            **_why(argument),
         )
-    if type == "array" and argument.jit:
-        return note("doctor.write_filter_jit", argument=argument.name, function=function, jit=argument.jit), None
-    if type == "array":
-        return note("doctor.write_not_static", argument=part), None
-    if type == "list":
-        return note("doctor.write_tuple", argument=part), code
-    if type == "dict" and code is not None:
-        return note("doctor.write_pairs", argument=part, function=function), code
-    if type in ("dict", "set"):
-        return note("doctor.write_hashable", argument=part, type=type), code
-    return note("doctor.write_frozen", argument=part, type=type), None
-
-
-def _converted(failure: Failure, argument: Passed | None, kind: str) -> str | None:
-    """Return the call with a hashable value of the same items, if these are numbers or text."""
-    if argument is None or not argument.flat or kind not in _HASHABLE:
-        return None
-    given = ast.parse(argument.text, mode="eval").body
-    new = ast.parse(_HASHABLE[kind].format(before_dot(argument.text)), mode="eval").body
-    new = ast.Tuple(elts=given.elts, ctx=ast.Load()) if isinstance(given, ast.List) else new
-    return _with(failure, argument, new)
+        return converted, code
+    arrays = [each for each, kind in argument.unhashable if kind == "array"]
+    if arrays and argument.jit:
+        return note("doctor.write_filter_jit", argument=name, function=function, jit=argument.jit), None
+    if arrays and argument.unhashable[0][0] == name:
+        return note("doctor.write_array_apart", argument=name, array=arrays[0], more=len(arrays) > 1), None
+    if arrays:
+        return note("doctor.write_not_static", argument=arrays[0]), None
+    first, kind = argument.unhashable[0]
+    if kind in _CONTAINERS and type in _CONTAINERS:
+        return note("doctor.write_parts", argument=name, part=part, type=type, **_why(argument)), None
+    return note("doctor.write_frozen", argument=first, type=kind, part=part if first == name else ""), None
 
 
 def _with(failure: Failure, argument: Passed, new: ast.expr) -> str | None:

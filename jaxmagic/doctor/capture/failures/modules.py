@@ -18,7 +18,7 @@ from ...analysis.failures.wrong_arguments.names.replaced import MODULES, replace
 from .calls import is_missing, value_of
 
 #: Modules that code usually has under a name of its own.
-_MODULES = "jax", "jax.numpy", "jax.lax", "numpy", "functools"
+_MODULES = "jax", "jax.numpy", "jax.lax", "numpy", "functools", "dataclasses"
 
 #: Modules of JAX in which a name is looked up that another one lacks, in this order.
 _SEARCHED = "jax", "jax.numpy", "jax.lax", "jax.nn", "jax.numpy.linalg", "jax.scipy.special", "jax.random"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....terminal import printable
-from ...analysis.failures.expression import before_dot
 from ..quoted import quoted
+from .static_arguments import STATIC_REMEDIES
 
 
 def _write_static_part(argument: str, container: str, function: str, several: bool = False) -> str:
@@ -170,22 +170,6 @@ def _write_slice(lax: str, update: bool = False, table: str = "") -> str:
     return f"{bound}{how}If the size itself is traced, keep the whole array and mask it."
 
 
-def _write_not_static(argument: str, text: str = "", size: str = "") -> str:
-    one = f"int({printable(text) or '…'})"
-    several = f"tuple({printable(before_dot(text)) or '…'}.tolist())"
-    ways = {
-        "one": f"a Python number, {one}",
-        "axis": f"a tuple of numbers, {several}",
-        "axes": "Python numbers, or a tuple of them",
-    }
-    unknown = f"a Python number, {one} if it has one element, or a tuple of numbers, {several} if it has one axis"
-    return (
-        f"If {quoted(argument) or 'it'} decides a size, a number of steps or a branch, pass "
-        f"{ways.get(size, unknown)}. If it is data, do not declare it static: arrays are passed as ordinary "
-        "arguments, which are traced."
-    )
-
-
 KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
     "write_option": lambda function: (
         f"{quoted(function)} decides by this value while it is traced: pass a Python value, such as a constant or an "
@@ -259,31 +243,5 @@ KNOWN_VALUE_REMEDIES: dict[str, Callable[..., str]] = {
         "a static argument of jit that is a Python number; under vmap, one that in_axes does not map. A size that "
         "depends on an array is unknown while the function is traced: take the largest, and mask the rest."
     ),
-    "write_not_static": _write_not_static,
-    "write_filter_jit": lambda argument, function, jit: (
-        f"Use {printable(jit)} in place of jax.jit for {quoted(function) or 'the function'}, without static "
-        f"arguments. It traces the arrays in {quoted(argument)}, and makes static whatever is no array."
-    ),
-    "write_tuple": lambda argument: (
-        f"Pass {quoted(argument) or 'it'} as a tuple, if its items are hashable and nothing changes it."
-    ),
-    "write_static_too": lambda argument: (
-        f"Pass a Python value for {quoted(argument) or 'it'}: make it static in the function around it as well, or "
-        "leave it out of what jax.vmap or jax.grad maps or differentiates. If it is data, do not declare it static."
-    ),
-    "write_pairs": lambda argument, function: (
-        f"If {quoted(argument)} holds arrays or numbers to compute with, leave it an ordinary argument. Settings can "
-        f"stay static as a tuple of pairs, of which {quoted(function)} makes a dictionary again."
-    ),
-    "write_hashable": lambda argument, type: (
-        f"If {quoted(argument) or 'it'} holds arrays or numbers to compute with, leave it an ordinary "
-        "argument. Settings can stay static as a frozen dataclass, or as a tuple of pairs."
-        if type == "dict"
-        else f"Pass {quoted(argument) or 'it'} as a frozenset."
-    ),
-    "write_frozen": lambda argument, type: (
-        f"Make {quoted(type) or 'its class'} hashable, for example with "
-        "@dataclasses.dataclass(frozen=True) and hashable "
-        f"fields; or leave {quoted(argument) or 'the argument'} an ordinary argument if it is a pytree."
-    ),
+    **STATIC_REMEDIES,
 }

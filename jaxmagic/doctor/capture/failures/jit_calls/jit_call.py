@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
 from .....runtime.around import attributes, is_a, is_exactly, member, of_type
 from .....runtime.private_api import static_arguments
 from .....runtime.tracing import is_array, is_tracer
+from ....analysis.failures.known_values.python_needs import python_need, read_by_key
 from ....record.failing_code import JitCall, Passed
 from ..calls import MISSING, value_of, wrapped_function
 from ..entries import Entry
 from ..libraries.jitted import Behind, behind
 from ..libraries.module_use import library_of, name_of
+from ..modules import module_names
 from ..statement import Place
 from .call_values import CallValues
 from .changed_attributes import changed_attributes
+from .hashable import hashable
 from .left_traced import left_traced
 from .returned_attributes import with_attributes_returned
 from .static_options import definition_of, static_options
-from .unhashable import HASHABLE, hashable, unhashable_parts
+from .unhashable import HASHABLE, not_traced, pairs_of, unhashable_parts, written_in
 from .unjitted import meets_jit_again, unjitted_call
 
 #: Loops of Python.
 _LOOPS = ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp
+
+#: So many parts of an argument that cannot be hashed are kept.
+_MOST_PARTS = 16
 
 #: The types of literals.
 _DISPLAYS = {
@@ -73,6 +81,8 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
     variables = _loop_variables(place)
     values = CallValues(place, frame, innermost)
     places = {name: position for position, name in enumerate(parameters)}
+    static = _static(found.jitted, parameters)
+    made_hashable = partial(_with_hashable, value_at=values.value_of, modules=dict(module_names(frame)), home=home)
     arguments = tuple(
         replace(
             _passed(name, each, values.value_of, variables),
@@ -81,8 +91,20 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
         )
         for name, each in passed
     )
-    static = _static(found.jitted, parameters)
-    runs = values.hold() and not found.library and not created and not meets_jit_again(function, home, innermost)
+    arguments = tuple(
+        made_hashable(one, each) if one.name in static else one
+        for one, (_, each) in zip(arguments, passed, strict=True)
+    )
+    unread = any(
+        _is_unread(one, each, values.value_of, home) for one, (_, each) in zip(arguments, passed, strict=True)
+    )
+    runs = (
+        values.hold()
+        and not unread
+        and not found.library
+        and not created
+        and not meets_jit_again(function, home, innermost)
+    )
     unjitted = unjitted_call(called, function, home, frame, method, place, arguments, static) if runs else None
     parts = [(ast.unparse(each), values.value_of(each)) for each in _parts(node, method)]
     owners = {name: values.value_of(each) for name, each in passed}
@@ -190,18 +212,65 @@ def _passed(name: str, node: ast.expr, value_at: Callable[[ast.expr], Any], vari
         keys, values = ([value_at(each) for each in part if each] for part in (node.keys, node.values))
         flat = None if MISSING in (*keys, *values) else all(is_exactly(each, str) for each in keys) and _flat(values)
     varies = any(isinstance(each, ast.Name) and each.id in variables for each in ast.walk(node))
-    unhashable = tuple(unhashable_parts(node, value_at, name))
-    new = hashable(node, value_at) if unhashable else None
     return Passed(
         name=name,
         text=ast.unparse(node),
         type=kind,
         flat=flat,
         varies=varies,
-        unhashable=unhashable,
-        hashable="" if new is None else ast.unparse(new),
         shape=_shape(value, node),
     )
+
+
+def _with_hashable(
+    passed: Passed,
+    node: ast.expr,
+    value_at: Callable[[ast.expr], Any],
+    modules: Mapping[str, str],
+    home: ast.FunctionDef | None,
+) -> Passed:
+    """Add to a static argument what of it cannot be hashed, and what can be passed in its place.
+
+    Args:
+        passed: the argument.
+        node: its expression.
+        value_at: what gives the value of an expression without running code, or ``MISSING``.
+        modules: the names that the code has for modules.
+        home: the definition of the function.
+    """
+    name = passed.name
+    unhashable = tuple(itertools.islice(unhashable_parts(node, value_at, name), _MOST_PARTS))
+    if not unhashable:
+        needed = python_need(home, name) if home is not None and passed.type is None else ""
+        return replace(passed, needed=needed)
+    by_key = home is not None and read_by_key(home, name)
+    new = hashable(node, value_at, modules, read_by_key=by_key)
+    untraced = next(_not_traced(node, value_at, name), ("", ""))
+    return replace(
+        passed,
+        unhashable=unhashable,
+        hashable="" if new is None else new.text,
+        restored=() if new is None else tuple(new.lines(name)),
+        untraced=untraced,
+        needed=python_need(home, name) if home is not None and not untraced[0] else "",
+    )
+
+
+def _is_unread(
+    passed: Passed, node: ast.expr, value_at: Callable[[ast.expr], Any], home: ast.FunctionDef | None
+) -> bool:
+    """Return whether pairs are passed for a dictionary, so that the function fails without jit as well."""
+    return home is not None and pairs_of(node, value_at) is not None and read_by_key(home, passed.name)
+
+
+def _not_traced(node: ast.expr, value_at: Callable[[ast.expr], Any], path: str) -> Iterator[tuple[str, str]]:
+    """Iterate over the parts of an argument that cannot be traced, as far as its values or its syntax tell."""
+    value = value_at(node)
+    if value is not MISSING:
+        yield from not_traced(value, path)
+    elif isinstance(node, ast.Tuple | ast.List | ast.Dict):
+        for place, each in written_in(node, path):
+            yield from _not_traced(each, value_at, place)
 
 
 def _shape(value: Any, node: ast.expr) -> tuple[int, ...] | None:

@@ -10,6 +10,7 @@ from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
 from .....records.note import note
+from ....analysis.failures.static_values import CALL
 from ....analysis.replaced_node import ReplacedNode
 from ....record.failing_code import JitCall
 from ....record.failure import Failure
@@ -50,18 +51,19 @@ def mend(
     remedy = "" if finding.remedy is None else finding.remedy.kind.removeprefix("doctor.")
     if finding.code is None:
         raise NotTried(note("doctor.not_mended", code=False))
-    if finding.remedy is not None and remedy in ("write_tuple", "write_hashable", "write_pairs"):
+    if finding.remedy is not None and remedy in ("write_tuple", "write_hashable", "write_pairs", "write_converted"):
         call = _only_call(finding.code, site.call.function)
         if call is None:
             raise NotTried(note("doctor.not_mended", code=True))
         given = arguments_of(call, site.values)
         given = [*leading, *given[0]], given[1]
-        if remedy != "write_pairs":
+        before, marked, _ = finding.code.partition(f"\n{CALL}\n")
+        if not marked:
             return site.jitted, given
-        if not str(finding.remedy.facts["argument"]).isidentifier():  # a part of one
+        if "@" in before:  # the decorator of a class of the user
             raise NotTried(note("doctor.not_mended", code=True))
-        unpacked = _unpacked(function, str(finding.remedy.facts["argument"]))
-        return jax.jit(unpacked, static_argnames=site.call.static), given
+        read_back = _reading_back(function, before, str(finding.remedy.facts["argument"]))
+        return jax.jit(read_back, static_argnames=site.call.static), given
     given = arguments_of(site.node, site.values)
     given = [*leading, *given[0]], given[1]
     static = list(site.call.static)
@@ -78,17 +80,19 @@ def mend(
     return jax.jit(new, static_argnames=static or None), given
 
 
-def _unpacked(function: FunctionType, name: str) -> Callable[..., Any]:
-    """Return a function that makes a dictionary again of the pairs that are passed for it."""
-    signature = inspect.signature(function)
+def _reading_back(function: FunctionType, code: str, name: str) -> Callable[..., Any]:
+    """Return a function that first makes of an argument what it reads, with the advised statements."""
+    signature, statements = inspect.signature(function), compile(_parsed(code), "<jaxmagic: a remedy>", "exec")
 
     @functools.wraps(function)
-    def with_dictionary(*args: Any, **kwargs: Any) -> Any:
+    def with_original(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
-        bound.arguments[name] = dict(bound.arguments[name])
+        names = {**function.__globals__, name: bound.arguments[name]}
+        exec(statements, names)
+        bound.arguments[name] = names[name]
         return function(*bound.args, **bound.kwargs)
 
-    return with_dictionary
+    return with_original
 
 
 def _only_call(code: str, function: str) -> ast.Call | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -36,17 +37,19 @@ def unhashable_parts(
         path: the parameter.
         depth: how deep its parts are looked through.
     """
-    value = value_at(node)
+    value, items = value_at(node), pairs_of(node, value_at)
     if value is not MISSING:
         yield from unhashable_in(value, path, depth)
-    elif type(node) in _DISPLAYS:
-        yield path, _DISPLAYS[type(node)]
-    elif isinstance(node, ast.Tuple) and depth:
-        for place, each in enumerate(node.elts[:_MOST]):
-            yield from unhashable_parts(each, value_at, f"{path}[{place}]", depth - 1)
+    elif items is not None:
+        yield from itertools.islice(unhashable_parts(items, value_at, ast.unparse(items), depth), 1, None)
+    elif isinstance(node, ast.Tuple | ast.List | ast.Dict | ast.Set) or type(node) in _DISPLAYS:
+        if type(node) in _DISPLAYS:
+            yield path, _DISPLAYS[type(node)]
+        for place, each in written_in(node, path) if depth else ():
+            yield from unhashable_parts(each, value_at, place, depth - 1)
     elif isinstance(node, ast.Call):
         made = value_at(node.func)
-        fields = _fields(made) if is_a(made, type) else {}
+        fields = fields_of(made) if is_a(made, type) else {}
         if is_a(made, type) and getattr(made, "__hash__", None) is None:
             yield path, str(of_type("__name__", made))
         elif fields and depth:
@@ -57,72 +60,87 @@ def unhashable_parts(
             yield path, "array"
 
 
+def written_in(node: ast.expr, path: str) -> Iterator[tuple[str, ast.expr]]:
+    """Iterate over the items or values of a literal, with their paths."""
+    if isinstance(node, ast.Tuple | ast.List):
+        yield from ((f"{path}[{place}]", each) for place, each in enumerate(node.elts[:_MOST]))
+    elif isinstance(node, ast.Dict):
+        pairs = zip(node.keys[:_MOST], node.values, strict=False)
+        yield from ((f"{path}[{ast.unparse(key)}]", each) for key, each in pairs if key is not None)
+
+
 def unhashable_in(value: Any, path: str, depth: int = _DEEPEST) -> Iterator[tuple[str, str]]:
     """Yield the parts of a value that cannot be hashed, such as ``cfg[0]``, with their types.
 
-    >>> list(unhashable_in((1, [2], (3, {4: 5})), "cfg"))
-    [('cfg[1]', 'list'), ('cfg[2][1]', 'dict')]
+    >>> list(unhashable_in((1, [2], (3, {4: {5}})), "cfg"))
+    [('cfg[1]', 'list'), ('cfg[2][1]', 'dict'), ('cfg[2][1][4]', 'set')]
     """
     kind = type(value)
     if is_array(value) or is_tracer(value) or of_type("__name__", kind) == "ndarray":
         yield path, "array"
-    elif getattr(kind, "__hash__", None) is None:
+        return
+    if getattr(kind, "__hash__", None) is None:
         yield path, str(of_type("__name__", kind))
-    elif depth and is_a(value, tuple):
-        for place, each in enumerate(tuple.__iter__(value)):
-            if place < _MOST:
-                yield from unhashable_in(each, f"{path}[{place}]", depth - 1)
-    elif depth and _fields(kind):
-        for name, each in (attributes(value) or {}).items():
-            yield from unhashable_in(each, f"{path}.{name}", depth - 1)
+    elif not is_a(value, tuple) and not fields_of(kind):
+        return
+    if depth:
+        for place, each in _inside(value, path):
+            yield from unhashable_in(each, place, depth - 1)
 
 
-def hashable(node: ast.expr, value_at: Callable[[ast.expr], Any]) -> ast.expr | None:
-    """Return the expression with tuples, frozensets and pairs in place of what cannot be hashed; ``None`` if unknown.
+def pairs_of(node: ast.expr, value_at: Callable[[ast.expr], Any]) -> ast.expr | None:
+    """Return the dictionary of which an expression such as ``tuple(sorted(cfg.items()))`` makes pairs.
 
-    Args:
-        node: the expression.
-        value_at: what gives the value of an expression without running code, or ``MISSING``.
+    It is ``None`` for another expression.
     """
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
+        if node.func.id not in ("tuple", "sorted") or node.keywords or value_at(node.func) is not MISSING:
+            return None
+        node = node.args[0]
     match node:
-        case ast.Tuple(elts=items) | ast.List(elts=items):
-            found = [hashable(each, value_at) for each in items]
-            return None if None in found else ast.Tuple([each for each in found if each is not None], ast.Load())
-        case ast.Set(elts=items):
-            return _call("frozenset", node) if all(_is_plain(each, value_at) for each in items) else None
-        case ast.Dict(keys=keys, values=values) if None not in keys:
-            texts = all(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in keys)
-            if not texts or not all(_is_plain(each, value_at) for each in values):
-                return None
-            pairs = ast.Call(ast.Attribute(node, "items", ast.Load()), [], [])
-            return _call("tuple", _call("sorted", pairs))
-        case ast.Call(func=called) if is_a(value_at(called), type) and _fields(value_at(called)):
-            given = [hashable(each, value_at) for each in node.args]
-            named = [(each.arg, hashable(each.value, value_at)) for each in node.keywords]
-            if None in given or any(value is None for _, value in named):
-                return None
-            words = [ast.keyword(name, value) for name, value in named if value is not None]
-            return ast.Call(called, [each for each in given if each is not None], words)
-    value = value_at(node)
-    if is_exactly(value, list) and all(is_exactly(each, *HASHABLE) for each in value):
-        return _call("tuple", node)
-    if is_exactly(value, set):
-        return _call("frozenset", node)
-    return node if _is_plain(node, value_at) else None
+        case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[], keywords=[]):
+            is_dict = isinstance(owner, ast.Dict) or is_exactly(value_at(owner), dict)
+            return owner if is_dict else None
+    return None
 
 
-def _fields(kind: type) -> dict[str, Any]:
+def not_traced(value: Any, path: str, depth: int = _DEEPEST) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a value that ``jit`` cannot trace, such as texts, with their types.
+
+    >>> list(not_traced({"kind": "relu", "sizes": [1, len]}, "cfg"))
+    [("cfg['kind']", 'str'), ("cfg['sizes'][1]", 'builtin_function_or_method')]
+    """
+    if is_exactly(value, str, bytes) or (callable(value) and not fields_of(type(value))):
+        yield path, str(of_type("__name__", type(value)))
+    elif depth:
+        for place, each in _inside(value, path):
+            yield from not_traced(each, place, depth - 1)
+
+
+def fields_of(kind: type) -> dict[str, Any]:
     """Return the fields of a dataclass; none for another class."""
     found = member(kind, "__dataclass_fields__")
     return found if is_exactly(found, dict) else {}
 
 
-def _is_plain(node: ast.expr, value_at: Callable[[ast.expr], Any]) -> bool:
-    """Return whether an expression is a number, a text or the like."""
-    inner = node.operand if isinstance(node, ast.UnaryOp) else node
-    value = value_at(node)
-    return isinstance(inner, ast.Constant) or (value is not MISSING and is_exactly(value, *HASHABLE))
+def names_in(kind: type) -> tuple[str, ...]:
+    """Return the names of the fields of a named tuple; none for another class."""
+    found: Any = member(kind, "_fields")
+    return found if is_exactly(found, tuple) else ()
 
 
-def _call(function: str, argument: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(function, ast.Load()), [argument], [])
+def _inside(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Iterate over the items, values or fields of a value, with their paths."""
+    if is_a(value, (list, tuple)):
+        items = (list if is_a(value, list) else tuple).__iter__(value)
+        names = names_in(type(value)) if is_a(value, tuple) else ()
+        for place, each in enumerate(itertools.islice(items, _MOST)):
+            yield f"{path}.{names[place]}" if place < len(names) else f"{path}[{place}]", each
+    elif is_a(value, dict):
+        for key, each in itertools.islice(dict.items(value), _MOST):
+            if is_exactly(key, str, int):
+                yield f"{path}[{key!r}]", each
+    elif fields := fields_of(type(value)):
+        for name, each in (attributes(value) or {}).items():
+            if name in fields:
+                yield f"{path}.{name}", each
