@@ -118,12 +118,23 @@ def _in_library(library: str, static: int = 0, shapes: str = "") -> str:
     )
 
 
-def _method(method: str, names: str, shapes: str = "") -> str:
+def _method(method: str, names: str, others: str = "", objects: str = "", reads: int = 1, shapes: str = "") -> str:
     owner, _, name = map(printable, method.partition("."))
-    given = f"{printable(names)} as {_arguments(names)}" if names else f"what {name} reads of {owner} as arguments"
+    if not reads:
+        given = f", with {printable(others)} as {_arguments(others)}" if others else ""
+        return (
+            f"{name} reads nothing of {owner}. Define and jit it once{given}, as a function outside the class."
+            f"{_for_shapes(shapes)}"
+        )
+    every = ", ".join(filter(None, [names, others]))
+    given = f"{printable(every)} as {_arguments(every)}"
+    if not names:
+        given = f"what {name} reads of {owner}{f', and {printable(others)},' if others else ''} as arguments"
+    them = "those of them static that are not pytrees" if ", " in objects else "it static if it is not a pytree"
+    static = f" It calls methods of {printable(objects)}: declare {them} of arrays." if objects else ""
     return (
-        f"Define and jit one function that gets {given}, outside the class. A method that is jitted once, as in "
-        f"__init__, would keep the values that {owner} has then.{_for_shapes(shapes)}"
+        f"Define and jit one function that gets {given}, outside the class.{static} A method that is jitted once, as "
+        f"in __init__, would keep the values that {owner} has then.{_for_shapes(shapes)}"
     )
 
 

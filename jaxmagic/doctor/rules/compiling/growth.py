@@ -60,8 +60,8 @@ def growth(group: Group, evidence: Evidence) -> Growth | None:
     if sum(step > 0 for step in steps) < _MOST * len(steps):
         return None
     programs = programs_of(group, evidence)
-    site = site_of(group.function, programs, evidence)
-    called = called_as(group.function, programs, evidence)
+    site = site_of(group.own_name, programs, evidence)
+    called = called_as(group.own_name, programs, evidence)
     expression = None if site is None else _passed(site, called, programs, name)
     returned = site is not None and expression is not None and _is_carried(site, called, expression)
     if not returned and not (site is not None and expression is not None and _is_lengthened(site, expression)):

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from ....compilation.record.compilation import Compilation
 from ....records.call_stack import Frame
 from ....records.cell_names import text_of
@@ -18,11 +20,14 @@ from ..rewriting.changing_values import Kept, changed_only, values_kept
 from ..rewriting.hoisting import Made, find_making, makings_alone
 from ..rewriting.made_once import is_made_once, making_called
 from ..rewriting.new_objects import NewObject, find_new_object
-from ..rewriting.syntax import file_of, lines_run, tree_of_code
-from .recompilations import Group, in_first_run, programs_of
+from ..rewriting.syntax import file_of, first_line, last_name, lines_run, tree_of, tree_of_code
+from .recompilations import Group, in_first_run, own_name, programs_of
 
 #: The comment above a definition that the examined code would make anew in each run.
 EARLIER = "# in an earlier cell"
+
+
+_Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class NewArguments(NamedTuple):
@@ -39,6 +44,20 @@ class NewArguments(NamedTuple):
     vary: bool = False
 
 
+class _Read(NamedTuple):
+    """What a method reads of its object.
+
+    Attributes:
+        names: the attributes, as ``"self.w"``, in their order.
+        objects: those of which it calls methods that no array has.
+        known: whether that is all; it is not if the method calls others, or passes its object on.
+    """
+
+    names: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    known: bool = True
+
+
 def made_anew(group: Group, evidence: Evidence) -> Made | None:
     """Find where the user's code makes the function anew."""
     place = file_of(group.location, evidence)
@@ -46,13 +65,26 @@ def made_anew(group: Group, evidence: Evidence) -> Made | None:
         return None
     ran = [(each.file, each.line) for each in lines_run(evidence)]
     own = (each for each in own_nodes(tree_of_code(evidence.code)) if isinstance(each, ast.Name))
-    made = find_making(group.function, place, ran, {each.id for each in own if isinstance(each.ctx, ast.Store)})
+    name = _name_at(group, place)
+    made = find_making(name, place, ran, {each.id for each in own if isinstance(each.ctx, ast.Store)})
     if made is None:
-        inside = [each for each in makings_alone(group.function, place, ran) if _is_in_the_code(each, evidence)]
+        inside = [each for each in makings_alone(name, place, ran) if _is_in_the_code(each, evidence)]
         return inside[0] if len(inside) == 1 else None
     if made.code is None or not _is_in_the_code(made, evidence):
         return made
     return made._replace(code=f"{EARLIER}\n{made.code}")
+
+
+def _name_at(group: Group, place: tuple[str, int]) -> str:
+    """Return the name of a function; that of its definition if a library has named it, as Flax does a partial."""
+    tree = tree_of(place[0]) or ast.Module([], [])
+    names = {
+        "<lambda>" if isinstance(each, ast.Lambda) else each.name
+        for each in ast.walk(tree)
+        if (isinstance(each, ast.Lambda) and each.lineno == place[1])
+        or (isinstance(each, ast.FunctionDef) and first_line(each) == place[1])
+    }
+    return names.pop() if len(names) == 1 and group.own_name not in names else group.own_name
 
 
 def _is_in_the_code(made: Made, evidence: Evidence) -> bool:
@@ -82,8 +114,8 @@ def new_arguments(group: Group, evidence: Evidence) -> NewArguments:
         return NewArguments()
     programs = programs_of(group, evidence)
     sites = [each.called_at for each in programs if each.called_at is not None]
-    function = None if place is None else Frame(function=group.function, file=place[0], line=place[1])
-    called = called_as(group.function, programs, evidence)
+    function = None if place is None else Frame(function=group.own_name, file=place[0], line=place[1])
+    called = called_as(group.own_name, programs, evidence)
     made = None if function is None else find_new_object(names[0], function, called, sites)
     first = [each.cause for each in in_first_run(group, evidence)]
     return NewArguments(names, made, any(each.new_objects and each.remedy is None for each in first))
@@ -94,7 +126,7 @@ def _functions(group: Group, evidence: Evidence) -> list[tuple[Function, str]]:
     place = file_of(group.location, evidence)
     if place is None:
         return []
-    begin = functions_at(Frame(function=group.function, file=place[0], line=place[1]))
+    begin = functions_at(Frame(function=group.own_name, file=place[0], line=place[1]))
     return [each for begun in begin for each in functions_run(*begun, evidence)]
 
 
@@ -116,7 +148,7 @@ def location_called(compilation: Compilation, programs: Sequence[Program], evide
         evidence: what is known of the code.
     """
     place, sites = file_of(compilation.location, evidence), {each.called_at for each in programs if each.called_at}
-    found = set() if place is None else {making_called(compilation.function, place, each) for each in sites}
+    found = set() if place is None else {making_called(own_name(compilation.function), place, each) for each in sites}
     made = found.pop() if len(found) == 1 else None
     return compilation.location if made is None else location_like(compilation.location, made, evidence)
 
@@ -127,40 +159,61 @@ def is_made_by_the_code(group: Group, evidence: Evidence) -> bool:
     if group.kind != "new function" or len(group.compilations) > 1 or place is None:
         return False
     ran = [(each.file, each.line) for each in lines_run(evidence)]
-    return is_made_once(group.function, place, ran, tree_of_code(evidence.code))
+    return is_made_once(group.own_name, place, ran, tree_of_code(evidence.code))
 
 
 def method_remedy(group: Group, made: Made, evidence: Evidence) -> Note | None:
     """Return the advice to pass what a method reads of its object; ``None`` if no method of a variable is jitted.
 
     Args:
-        group: the programs of the method.
+        group: the programs of the method, of a partial of it, or of a lambda that calls it.
         made: where it is jitted.
         evidence: the observations of the runs.
     """
-    owner, dot, method = made.made.partition(".")
-    if not dot or method != group.function or made.captured != (owner,):
+    owner, dot, name = made.method.partition(".")
+    method = _definition(group, made, name, evidence) if dot and owner in made.captured else None
+    read = None if method is None else _read(method, owner)
+    if read is None:
         return None
-    read = _read_of_object(group, owner, evidence)
-    return None if read is None else note("doctor.recompile_method", method=made.made, names=", ".join(read))
+    others = [each for each in made.captured if each != owner]
+    filters = (made.maker or "").rpartition(".")[2] == "filter_jit"
+    return note(
+        "doctor.recompile_method",
+        method=made.method,
+        names=", ".join(read.names) if read.known else "",
+        others=", ".join(others),
+        objects="" if filters or not read.known else ", ".join(read.objects),
+        reads=int(bool(read.names) or not read.known),
+    )
 
 
-def _read_of_object(group: Group, owner: str, evidence: Evidence) -> list[str] | None:
-    """Return the attributes that a method reads, as ``"self.w"``; empty if it does more with its object."""
+def _definition(group: Group, made: Made, name: str, evidence: Evidence) -> _Method | None:
+    """Return the definition of the method: the only one of its name in the file where a lambda calls it."""
     place = file_of(group.location, evidence)
-    frame = None if place is None else Frame(function=group.function, file=place[0], line=place[1])
-    found = None if frame is None else definition(frame)
-    own = [] if found is None else [*found[0].args.posonlyargs, *found[0].args.args][:1]
-    if found is None or not own:
+    found = None if place is None else definition(Frame(function=name, file=place[0], line=place[1]))
+    if found is not None:
+        return found[0]
+    classes = [each for each in ast.walk(tree_of(made.file) or ast.Module([], [])) if isinstance(each, ast.ClassDef)]
+    methods = [each for one in classes for each in one.body if isinstance(each, _Method) and each.name == name]
+    return methods[0] if len(methods) == 1 else None
+
+
+def _read(method: _Method, owner: str) -> _Read | None:
+    """Return what a method reads of its object; ``None`` if it has no parameter for it."""
+    if "staticmethod" in map(last_name, method.decorator_list):
+        return _Read()
+    own = [*method.args.posonlyargs, *method.args.args][:1]
+    if not own:
         return None
-    nodes = [*ast.walk(found[0])]
+    nodes = [*ast.walk(method)]
     called = {id(each.func) for each in nodes if isinstance(each, ast.Call)}
     uses = [each for each in nodes if isinstance(each, ast.Name) and each.id == own[0].arg]
-    read = [
-        each
-        for each in nodes
-        if isinstance(each, ast.Attribute) and each.value in uses and isinstance(each.ctx, ast.Load)
-    ]
-    plain = len(read) == len(uses) and not any(id(each) in called for each in read)
-    ordered = sorted(read, key=lambda each: (each.lineno, each.col_offset))
-    return list(dict.fromkeys(f"{owner}.{each.attr}" for each in ordered)) if plain else []
+    attributes = [each for each in nodes if isinstance(each, ast.Attribute)]
+    read = [each for each in attributes if each.value in uses and isinstance(each.ctx, ast.Load)]
+    owners = [each.value for each in attributes if id(each) in called and not hasattr(np.ndarray, each.attr)]
+    read.sort(key=lambda each: (each.lineno, each.col_offset))
+    return _Read(
+        names=tuple(dict.fromkeys(f"{owner}.{each.attr}" for each in read)),
+        objects=tuple(dict.fromkeys(f"{owner}.{each.attr}" for each in read if each in owners)),
+        known=len(read) == len(uses) and not any(id(each) in called for each in read),
+    )

@@ -61,7 +61,7 @@ def one_type(group: Group, evidence: Evidence) -> OneType | None:
         for each in programs
     }
     same = len(results) == 1 and None not in results
-    code = _code(argument, conversion, called_as(group.function, programs, evidence), programs) if same else None
+    code = _code(argument, conversion, called_as(group.own_name, programs, evidence), programs) if same else None
     return OneType(conversion.format(argument), same, code, _exact([each for each in kinds if each is not None]))
 
 

@@ -180,8 +180,8 @@ def _sizes_of_session(group: Group, sizes: Buckets, evidence: Evidence) -> tuple
 def padding_code(group: Group, padding: Padding, evidence: Evidence) -> str | None:
     """Return code that pads what the call passes; by the names of the parameters if that is not known."""
     programs = programs_of(group, evidence)
-    site = site_of(group.function, programs, evidence)
-    called = called_as(group.function, programs, evidence)
+    site = site_of(group.own_name, programs, evidence)
+    called = called_as(group.own_name, programs, evidence)
     passed = {} if site is None or not programs else arguments_at(site, called, programs[0].arguments)
     padded = [argument for each in padding.sizes for argument in each]
     made = {each: passed[each] for each in padded if not isinstance(passed.get(each), ast.Name | None)}

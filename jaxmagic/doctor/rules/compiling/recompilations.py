@@ -55,6 +55,11 @@ class Group(NamedTuple):
         return all(each.eager for each in self.compilations)
 
     @property
+    def own_name(self) -> str:
+        """The name of the function without the class or function around it, which Equinox tells."""
+        return own_name(self.function)
+
+    @property
     def same_function(self) -> tuple[str, str | None]:
         """The name and the place that identify the function."""
         return self.function, self.location
@@ -97,6 +102,11 @@ def median_ns(group: Group, runs: Sequence[Timing]) -> int:
 def counts(compilation: Compilation) -> bool:
     """Return whether XLA compiled, and on the thread of the code."""
     return compilation.compiled and compilation.thread is None
+
+
+def own_name(function: str) -> str:
+    """Return the name of a function without the class or function around it: ``step`` for ``Trainer.step``."""
+    return function.rpartition(".")[2]
 
 
 def function_of(compilation: Compilation) -> tuple[str, str | None]:

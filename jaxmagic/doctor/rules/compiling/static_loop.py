@@ -37,7 +37,7 @@ def counted_loop(group: Group, evidence: Evidence) -> CountedLoop | None:
     tree = None if place is None else tree_of(place[0])
     if group.kind != "static value" or names or name is None or place is None or tree is None:
         return None
-    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == group.function]
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == group.own_name]
     function = next((each for each in functions if first_line(each) <= place[1] <= each.lineno), None)
     if function is None:
         return None

@@ -38,6 +38,7 @@ class Made(NamedTuple):
         captured: the variables of the function around it, or of the loop, that it reads, and those that change.
         maker: what makes it, such as ``"eqx.filter_jit"``; ``None`` if it is ``jax.jit``, or not a name.
         made: what is jitted if it is made right there of another function, such as ``"jax.grad(loss)"``; else empty.
+        method: the method that is jitted, such as ``"self.step"``, also as a partial or by a lambda; else empty.
         passable: whether these could be arguments: it neither calls them nor asks them for attributes.
         code: code that makes it once; ``None`` where that is not mechanical.
     """
@@ -47,6 +48,7 @@ class Made(NamedTuple):
     captured: tuple[str, ...]
     maker: str | None
     made: str
+    method: str
     passable: bool
     code: str | None
 
@@ -81,13 +83,13 @@ def find_making(
     fixed = inside is not None or captured or any(isinstance(each, ast.ClassDef) for each in path)
     taken = _names_outside({file, *(each for each, _ in ran)}) if functions else set[str]()
     code = None if fixed or _reads_values(making, tree_of(file)) else _code(file, outer, path, making, taken)
-    return Made(file, making.lineno, tuple(captured), _maker(making), _made(making), passable, code)
+    return Made(file, making.lineno, tuple(captured), _maker(making), _made(making), _method(making), passable, code)
 
 
 def makings_alone(function: str, place: tuple[str, int], ran: Sequence[tuple[str, int]]) -> list[Made]:
     """Return where a function is jitted outside of functions and loops; the arguments are those of `find_making`."""
     return [
-        Made(file, making.lineno, (), _maker(making), _made(making), passable=True, code=None)
+        Made(file, making.lineno, (), _maker(making), _made(making), _method(making), passable=True, code=None)
         for file, path, making in makings_of(function, place, ran)
         if not any(isinstance(node, Around) for node in path)
     ]
@@ -183,6 +185,14 @@ def _made(making: Making) -> str:
     given = making.args[0] if isinstance(making, ast.Call) else making
     is_written = any(isinstance(each, ast.Lambda | ast.FunctionDef) for each in ast.walk(given))
     return "" if is_written or isinstance(given, ast.Name) else ast.unparse(given)
+
+
+def _method(making: Making) -> str:
+    """Return the method of a variable that is jitted, without what transforms it; empty if there is none."""
+    jitted = None if isinstance(making, ast.FunctionDef) else untransformed(making.args[0])
+    if isinstance(jitted, ast.Lambda) and isinstance(jitted.body, ast.Call):
+        jitted = jitted.body.func
+    return ast.unparse(jitted) if isinstance(jitted, ast.Attribute) and isinstance(jitted.value, ast.Name) else ""
 
 
 def _makes(making: Making, function: str, line: int) -> bool:

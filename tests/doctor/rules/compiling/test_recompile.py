@@ -715,7 +715,8 @@ class Net:
 def test_a_method_that_is_jitted_anew_gets_what_it_reads_as_arguments() -> None:
     net = Net()
     finding = the_one(lambda x: net(x), X)
-    assert finding.remedy == note("doctor.recompile_method", method="self.forward", names="self.w, self.scale")
+    assert finding.remedy is not None
+    assert finding.remedy.kind == "doctor.recompile_method"
     assert str(finding.remedy) == (
         "Define and jit one function that gets self.w, self.scale as arguments, outside the class. A method that is "
         "jitted once, as in __init__, would keep the values that self has then."
