@@ -27,6 +27,16 @@ def _line_remedy(arrays: str = "") -> str:
     )
 
 
+def _argument_remedy(arguments: str = "", several: int = 0) -> str:
+    if not several:
+        return "If float32 is accurate enough, convert the argument before the call."
+    more = several - arguments.count(", ") - 1
+    named = f"{printable(arguments)}{f' and {more} more' if more else ''}"
+    return (
+        f"If float32 is accurate enough, convert all {several} arguments that are float64 before the call: {named}."
+    )
+
+
 #: Names of types, and the largest relative error of rounding a number to each.
 _TYPES = {"bf16": ("bfloat16", "0.2 %"), "tf32": ("TF32", "0.05 %"), "f32": ("full float32", "")}
 
@@ -89,5 +99,5 @@ NOTES: dict[str, Callable[..., str]] = {
     "double_line_remedy": _line_remedy,
     "cast": _cast,
     "cast_remedy": _cast_remedy,
-    "double_argument_remedy": lambda: "If float32 is accurate enough, convert the argument before the call.",
+    "double_argument_remedy": _argument_remedy,
 }

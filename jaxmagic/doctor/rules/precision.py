@@ -32,6 +32,9 @@ _NARROW = ("f32[", "bf16[", "f16[")
 #: An array of double precision.
 _DOUBLE = re.compile(r"\bf64\[\d")
 
+#: Of more arguments of double precision, the first ones are named.
+_MOST_NAMES = 4
+
 #: Text of a line that asks for double precision.
 _ASKED = re.compile(r"(astype|dtype|asarray|array)\W.*(float64|double|f8\b|\bfloat\b)|convert_element_type|x64")
 
@@ -81,7 +84,7 @@ def _findings(
 ) -> Iterator[RuleFinding]:
     narrow = [each for each in module.inputs if each.shape.startswith(_NARROW) and not each.shape.endswith("[]")]
     double = [each for each in module.inputs if each.shape.startswith("f64[") and not each.shape.endswith("[]")]
-    if not narrow or _elements(double) > _elements(narrow):
+    if not narrow or (_elements(double) > _elements(narrow) and not _is_let_in(double, narrow, module, equations)):
         return
     first = _first(equations)
     if not double and (first is None or _is_asked_for(equations)):
@@ -91,8 +94,10 @@ def _findings(
     texts = {ast.unparse(each) for each in _expressions(line)}
     captured = [(text, each) for each in program.captured if (text := _written(each, texts)) is not None]
     if double:
-        found = note("doctor.double_argument", function=function, argument=double[0].name, shape=double[0].shape)
-        remedy = note("doctor.double_argument_remedy")
+        largest = max(double, key=lambda each: _elements([each]))
+        found = note("doctor.double_argument", function=function, argument=largest.name, shape=largest.shape)
+        names = [each.name for each in double] if len(double) > 1 else []
+        remedy = note("doctor.double_argument_remedy", arguments=", ".join(names[:_MOST_NAMES]), several=len(names))
     else:
         found = note("doctor.double_line", function=function)
         remedy = note("doctor.double_line_remedy", arrays=", ".join(text for text, _ in captured))
@@ -116,6 +121,32 @@ def _findings(
         basis="estimated",
         remedy=remedy,
     )
+
+
+def _is_let_in(
+    double: list[Sharded], narrow: list[Sharded], module: HloModule, equations: tuple[EquationCount, ...]
+) -> bool:
+    """Return whether inputs make a program compute in double precision that otherwise is one of single precision.
+
+    With 64-bit types on, single precision is asked for, and double precision is what NumPy and JAX give without being
+    asked. A program is one of single precision if what it updates is, as parameters are in training, or if it has one
+    argument with several arrays of it, as a model, and updates none of the others. In these, nothing is asked for by
+    name.
+    """
+    results = {each.shape for each in module.outputs}
+    updated = _elements([each for each in narrow if each.shape in results])
+    updated_double = _elements([each for each in double if each.shape in results])
+    if _is_asked_for(equations):
+        return False
+    if updated or updated_double:
+        return updated > updated_double
+    single, others = {_argument(each) for each in narrow}, {_argument(each) for each in double}
+    return len(single) == 1 and len(narrow) > max(1, len(double)) and not single & others
+
+
+def _argument(array: Sharded) -> str:
+    """Return the argument that an array is a part of: ``params`` for ``params['w']``."""
+    return re.split(r"\W", array.name, maxsplit=1)[0]
 
 
 def _expressions(line: Frame | None) -> list[ast.expr]:
@@ -211,7 +242,9 @@ RULE = Rule(
     looks_for="float64 that crept into a float32 program, float32 products that the GPU computes faster in TF32 or "
     "bfloat16, and arrays that each call converts to another type",
     decides="Reports a program that takes arrays of single precision or less, and at most as many elements of "
-    "double precision, if half of the device time of its operations in double precision is at least "
+    "double precision, or more of them if the arrays that it returns again, as parameters in training, have mostly "
+    "single precision, or if it returns none again, and one argument, such as a model, has several arrays of single "
+    "precision and no other has any; if half of the device time of its operations in double precision is at least "
     f"{units.percent(LEAST_SHARE)} of the run, and no line in double precision asks for it by name. Also reports "
     "matrix products of float32 on an NVIDIA GPU whose data sheet is known, if they reach at least "
     f"{units.percent(LEAST_OF_PEAK)} of the peak rate of their type, memory does not bound them, and the run would "

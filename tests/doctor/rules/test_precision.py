@@ -13,6 +13,7 @@ import pytest
 from gathered_evidence import evidence_of
 
 import jaxmagic
+from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules import precision
 
@@ -83,6 +84,78 @@ def test_argument_is_found() -> None:
     v, w = arrays()
     (found,) = found_in(f, {"v": v, "w": w}, np.ones((600, 700)))
     assert str(found.found) == "f computes in float64 because x is f64[600,700]."
+
+
+def test_double_data_in_a_training_step_of_single_precision_is_found() -> None:
+    def step(params: list[jax.Array], x: jax.Array, y: jax.Array) -> list[jax.Array]:
+        def loss(params: list[jax.Array]) -> jax.Array:
+            v, w = params
+            return jnp.mean((jnp.tanh(x @ v) @ w - y) ** 2)
+
+        return [each - 0.1 * slope for each, slope in zip(params, jax.grad(loss)(params), strict=True)]
+
+    evidence = evidence_of(jax.jit(step), arrays(), np.ones((2000, 700)), np.ones((2000, 700)))
+    (found,) = found_all_double(evidence)
+    assert str(found.found) == "step computes in float64 because x is f64[2000,700]."
+    assert str(found.remedy) == (
+        "If float32 is accurate enough, convert all 2 arguments that are float64 before the call: x, y."
+    )
+
+
+def test_double_data_of_a_model_of_single_precision_is_found() -> None:
+    def predict(params: dict[str, jax.Array], x: jax.Array) -> jax.Array:
+        return jnp.tanh(x @ params["v"]) @ params["w"][:, :5]
+
+    v, w = arrays()
+    (found,) = found_all_double(evidence_of(jax.jit(predict), {"v": v, "w": w}, np.ones((3000, 700))))
+    assert str(found.found) == "predict computes in float64 because x is f64[3000,700]."
+
+
+def _updates_the_double(y: jax.Array, table: dict[str, jax.Array]) -> jax.Array:
+    return y + 0.1 * jnp.tanh(y @ table["v"] @ table["w"])
+
+
+def _asks_of_a_model(params: dict[str, jax.Array], x: jax.Array) -> jax.Array:
+    return jnp.sum(jnp.tanh(x @ params["v"]).astype(jnp.float64) @ params["w"])
+
+
+def _trains_double(params: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
+    return params - 0.1 * jax.grad(lambda params: jnp.sum((batch["x"] @ params - batch["y"]) ** 2))(params)
+
+
+def _solves(a: jax.Array, b: jax.Array, c: jax.Array) -> jax.Array:
+    return jnp.tanh(a @ b) @ c
+
+
+LARGE, FEW = np.ones((3000, 700)), np.ones((10, 700), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (_updates_the_double, lambda: [LARGE, dict(zip("vw", arrays(), strict=True))]),
+        (_asks_of_a_model, lambda: [dict(zip("vw", arrays(), strict=True)), LARGE]),
+        (_trains_double, lambda: [np.ones((700, 700)), {"x": FEW, "y": FEW}]),
+        (_solves, lambda: [np.ones((900, 700)), arrays()[0], arrays()[1][0]]),
+        (lambda p, x: jnp.tanh(x @ p["v"]).sum(), lambda: [{"v": arrays()[0]}, LARGE]),  # one array may be anything
+    ],
+)
+def test_programs_that_mean_double_precision_are_left_alone(
+    function: Callable[..., Any], args: Callable[[], list[Any]]
+) -> None:
+    assert found_all_double(evidence_of(jax.jit(function), *args())) == []
+
+
+def found_all_double(evidence: Evidence) -> list[RuleFinding]:
+    """Return the findings for a device that spends the run on one operation in double precision."""
+    profile = evidence.profile
+    assert profile is not None
+    (module,) = {each.module for each in profile.operation_times if "f64" in each.shape}
+    first = next(each for each in profile.operation_times if each.module == module and "f64" in each.shape)
+    recorded_ns = evidence.run_ns * (profile.runs or 1)
+    timed = (replace(first, time_ns=int(recorded_ns)),)
+    profile = replace(profile, operation_times=timed, device_uses=(), recorded_ns=recorded_ns)
+    return list(precision.look(replace(evidence, profile=profile)))
 
 
 def test_learning_rate_of_optax_is_found() -> None:
