@@ -130,7 +130,7 @@ def test_the_condition_of_a_loop_may_need_the_first_shape() -> None:
     begin = "lax.while_loop(lambda c: c < 3, lambda c: c + jnp.ones(1), {})  # here"
     cell = Cell(begin.format("0.0"))
     remedy = cell.said.splitlines()[-1]
-    assert "Otherwise return f32[] for it from the body. Or begin with f32[1], if the body then returns that" in remedy
+    assert "Otherwise return f32[] for it from the body. Or begin with f32[1], if the body then returns" in remedy
     assert "and if cond_fun returns one bool for that, too" in remedy
     assert Cell(begin.format("jnp.zeros(1)")).error is not None
 
