@@ -31,6 +31,18 @@ def _compile_time_short(programs: int, total_ns: int, function: str, time_ns: in
     )
 
 
+def _eager_at(line: str, source: str, programs: int, called: str = "") -> str:
+    told = f"{programs:,} of them {'is' if programs == 1 else 'are'} first called from {printable(line)}"
+    name = printable(called).rpartition(".")[2]
+    once = (
+        f" Make {name} = jax.jit({printable(called)}) once, before the loop, and call {name} in place of "
+        f"{printable(called)}, if its arguments are arrays and it changes no object."
+        if called
+        else ""
+    )
+    return f"{told}{f': {printable(source)}' if source else ''}.{once}"
+
+
 def _and_others(count: int) -> str:
     return (
         f"; {units.count(count, 'other program')} of this kind {'is' if count == 1 else 'are'} compiled as well"
@@ -74,6 +86,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(names)}{'' if kinds <= len(names.split(', ')) else ' and others'}. Together this takes "
         f"{units.time(total_ns)}."
     ),
+    "compile_time_eager_at": _eager_at,
     "compile_time_short": _compile_time_short,
     "compile_time_cache_short": _cache_short,
     "compile_time_cache": _cache,

@@ -20,9 +20,13 @@ from ...host.numbers.per_value import PerValue, of_each_value, per_value, traces
 from ...rewriting.called_function import called_function
 from ...rule import LEAST_SHARE, source_at
 from ..compile_claims import numbers_of
+from .calling_sites import about_sites, calling_sites
 
 #: Operations that have a program for each value of a number are the cause from this share of the time on.
 _MOST_PER_VALUE = 0.5
+
+#: A line is named that has led to more than this share of the operations.
+_MOST_AT_LINE = 0.5
 
 __all__ = ["MANY", "eager_programs"]
 
@@ -40,7 +44,9 @@ def eager_programs(
         names[each.function.strip("_")] += each.total_ns
     called = called_function(evidence, len(eager), MOST_UNROLLED, rounds=1)
     remedy, code = group(evidence), None
-    line = None
+    line, sites = None, calling_sites(evidence)
+    if called is None and sites and sites[0][1] > _MOST_AT_LINE * len(eager):
+        line = sites[0][0]
     if called is not None:
         remedy, code = compile_called(called, evidence)
         function, file = called.function, called.file
@@ -59,6 +65,7 @@ def eager_programs(
         ),
         line=None if line is None else line.location,
         source=source_at(line),
+        evidence=() if code is not None else tuple(about_sites(sites)),
         cost_ns=float(total_ns),
         basis="measured",
         per="first run",

@@ -1,0 +1,94 @@
+"""Finds the user's lines that lead to operations outside of jit, also through a library that calls the user back."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from .....records.call_stack import Frame
+from .....records.cell_names import text_of
+from .....records.note import Note, note
+from ....record.evidence import Evidence
+from ...host.syntax import around, loop_around, own_nodes
+from ...rewriting.syntax import last_name, stored, tree_of
+from ...rule import source_at
+
+#: So many lines are told.
+_MOST_LINES = 3
+
+#: A line is told that has at least this share of the programs.
+_LEAST_SHARE = 0.1
+
+
+def calling_sites(evidence: Evidence) -> list[tuple[Frame, int]]:
+    """Return the lines that lead to the programs of operations, with how many they led to first, most first.
+
+    It is the outermost line that calls none of the functions which it leads to: an operation, or a library's
+    function, which may call a function of the user's. A line that only calls the user's function says less.
+    """
+    sites = Counter[Frame]()
+    for each in evidence.programs or ():
+        lines = each.called_from or ((each.called_at,) if each.called_at is not None else ())
+        if each.eager and lines:
+            sites[_site(_in_the_code(lines, evidence))] += 1
+    least = _LEAST_SHARE * sites.total()
+    return [(line, count) for line, count in sites.most_common(_MOST_LINES) if count >= least]
+
+
+def _site(lines: Sequence[Frame]) -> Frame:
+    """Return the first line from the outermost one on that does not itself call the function of the next one."""
+    for inner, line in zip(lines[-2::-1], lines[:0:-1], strict=True):
+        if inner.function.rpartition(".")[2] not in {last_name(each.func) for each in _calls(line)}:
+            return line
+    return lines[0]
+
+
+def _in_the_code(lines: Sequence[Frame], evidence: Evidence) -> Sequence[Frame]:
+    """Return the lines without those that run the cell of the examined code."""
+    code = (evidence.code or "").strip()
+    own = [
+        at
+        for at, each in enumerate(lines)
+        if each.cell is not None or (code and "\n".join(text_of(each.file)).rstrip().endswith(code))
+    ]
+    return lines[: own[-1] + 1] if own else lines
+
+
+def _calls(line: Frame) -> list[ast.Call]:
+    """Return the calls that are written at a line, in its statement."""
+    nodes = (each for node in around(line)[-1:] for each in (node, *own_nodes(node)))
+    calls = (each for each in nodes if isinstance(each, ast.Call))
+    return [each for each in calls if each.lineno <= line.line <= (each.end_lineno or each.lineno)]
+
+
+def about_sites(sites: Sequence[tuple[Frame, int]]) -> Iterator[Note]:
+    """Say how many operations each line led to first, and how to jit a method that it calls in a loop."""
+    for line, count in sites:
+        yield note(
+            "doctor.compile_time_eager_at",
+            line=line.location,
+            source=source_at(line) or "",
+            programs=count,
+            called=_method_in_loop(line),
+        )
+
+
+def _method_in_loop(line: Frame) -> str:
+    """Return the only call at a line in a loop, if it is the method of a variable; empty if not.
+
+    The loop does not assign the variable, which is no module.
+    """
+    loop, calls = loop_around(line), _calls(line)
+    if loop is None or len(calls) != 1 or not isinstance(function := calls[0].func, ast.Attribute):
+        return ""
+    owner = function.value
+    nodes = [*ast.walk(tree_of(line.file) or ast.Module([], []))]
+    modules = {
+        (each.asname or each.name).partition(".")[0]
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for each in node.names
+    }
+    fixed = isinstance(owner, ast.Name) and owner.id not in modules | stored([loop])
+    return ast.unparse(function) if fixed else ""
