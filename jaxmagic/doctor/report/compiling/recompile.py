@@ -34,6 +34,7 @@ def recompiles(
     given: int = 0,
     unknown: int = 0,
     shapes: int = 0,
+    types: int = 0,
     objects: str = "",
     earlier: int = 0,
 ) -> str:
@@ -45,7 +46,8 @@ def recompiles(
     because = f" {why}" if why else f": {printable(reason)}"
     because += f", and so {'are' if ', ' in objects else 'is'} {printable(objects)}" if objects else ""
     if shapes:
-        other = "a different shape" if shapes == 1 else "different shapes"
+        one, several = ("type of an argument", "types of arguments") if types else ("shape", "shapes")
+        other = f"a different {one}" if shapes == 1 else f"different {several}"
         because = f": {_times(programs - shapes)}{because}, and {_times(shapes)} for {other}"
     if earlier == programs:
         return (

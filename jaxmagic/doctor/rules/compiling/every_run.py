@@ -16,6 +16,9 @@ from .recompilations import Group, counts, function_of, grouped, median_ns
 #: A single program that is alive may be the one that the code uses last.
 _LEAST_ALIVE = 2
 
+#: The kinds of causes of which a program for each value remains, once there is one for it.
+_OF_ARGUMENTS = "shape", "dtype", "weak type", "pytree"
+
 #: The most names of functions that are listed.
 _MOST_NAMES = 3
 
@@ -50,22 +53,28 @@ def _again(evidence: Evidence) -> list[Group]:
 
 
 def _with_consequences(groups: Sequence[Group], evidence: Evidence) -> list[Group]:
-    """Add to re-created functions their programs for shapes that the first run compiled as well.
+    """Add to re-created functions, and static objects, the programs for types that the first run compiled as well.
 
-    Made once, such a function compiles nothing for them in later runs.
+    Made once, such a function or object needs no further program for them in later runs.
     """
     seen = {(function_of(each), each.cause.argument, each.cause.now) for each in evidence.first.compilations}
-    found = {each.same_function: each for each in groups if each.kind == "new function"}
+    found = {each.same_function: each for each in groups if _is_anew(each)}
     others = list[Group]()
     for group in groups:
         shapes = {(group.same_function, each.cause.argument, each.cause.now) for each in group.compilations}
         anew = found.get(group.same_function)
         known = all(each.cause.now for each in group.compilations)
-        if anew is not None and group.kind == "shape" and known and shapes <= seen:
+        if anew is not None and group.kind in _OF_ARGUMENTS and known and shapes <= seen:
             found[group.same_function] = anew._replace(compilations=[*group.compilations, *anew.compilations])
-        elif group.kind != "new function":
+        elif not _is_anew(group):
             others.append(group)
     return [*found.values(), *others]
+
+
+def _is_anew(group: Group) -> bool:
+    """Return whether a group is about functions, or static objects, that are re-created."""
+    remade = group.kind == "static value" and any(each.cause.new_objects for each in group.compilations)
+    return remade or group.kind == "new function"
 
 
 def only_first_run(group: Group, evidence: Evidence) -> bool:

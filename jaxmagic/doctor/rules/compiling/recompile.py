@@ -134,6 +134,7 @@ def _finding(group: Group, evidence: Evidence, cost_ns: float, *, every_run: boo
             given=int(group.eager),
             unknown=int(made is None and not group.eager),
             shapes=sum(each.cause.kind != group.kind for each in group.compilations),
+            types=int(any(each.cause.kind not in (group.kind, "shape") for each in group.compilations)),
             objects=", ".join(known.objects.names) if group.kind == "new function" else "",
             earlier=group.earlier,
         ),

@@ -690,6 +690,40 @@ def test_what_differs_within_a_run_is_to_be_passed() -> None:
     assert "pass self.rate as an argument, if" in str(finding.remedy)  # step does not read self.w
 
 
+def scaled(x: Any, by: float) -> Any:
+    return x * by
+
+
+@partial(jax.jit, static_argnums=0)
+def masked(fn: Any, x: Any, mask: Any) -> Any:
+    total = jnp.sin(fn(x)).sum()
+    return total if mask is None else total * mask.sum()
+
+
+def test_programs_of_a_static_object_made_anew_are_spared_with_it() -> None:
+    """Made once, it compiles three programs, one for each type and structure of the other arguments."""
+    floats, integers = np.ones(1000, np.float32), np.ones(1000, np.int32)
+
+    def run(x: Any) -> list[Any]:
+        by = partial(scaled, by=2.0)
+        return [masked(by, floats, None), masked(by, integers, None), masked(by, floats, floats)]
+
+    finding = the_one(run, X)
+    assert finding.found.facts["programs"] == 3
+    assert (
+        "3 times in every run: twice for different static values, and once for a different type of an argument"
+        in (str(finding.found))
+    )
+    once = partial(scaled, by=2.0)
+    jax.clear_caches()
+    with jaxmagic.stopwatch() as watch:
+        for each in (floats, integers):
+            masked(once, each, None)
+        masked(once, floats, floats)
+        masked(once, floats, None)
+    assert len([each for each in watch.timing.compilations if each.function == "masked"]) == 3
+
+
 class Net:
     """Jits its own methods in each call."""
 
