@@ -193,6 +193,7 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "not_jitted_remedy": how_to_jit,
     "transformed_calls": _transformed,
+    "transformed_calls_also": lambda lines: f"It is also called at {printable(lines)}, and each of them needs that.",
     "transformed_calls_remedy": _jit_outside,
     "dispatch_bound": _dispatch_bound,
     "dispatch_bound_static": _static,

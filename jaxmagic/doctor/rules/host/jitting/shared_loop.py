@@ -17,7 +17,7 @@ _RULES = "not-jitted", "dispatch-bound"
 
 def with_shared_loops(findings: Sequence[RuleFinding], evidence: Evidence) -> list[RuleFinding]:
     """Add a note to findings whose lines run in the same loop, also where it is around a call of their function."""
-    loops = [_loops(each, evidence) if each.rule in _RULES else [] for each in findings]
+    loops = [_loops(each, evidence) if each.rule in _RULES and each.line is not None else [] for each in findings]
     told = []
     for number, finding in enumerate(findings):
         others = [at for at in range(len(findings)) if at != number and set(loops[at]) & set(loops[number])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Collection, Iterator
 
 from .....records.call_stack import Frame
@@ -33,6 +34,9 @@ FEW = 3
 #: Functions of JAX that return a transformed function. Those of flax.nnx have the same names.
 TRANSFORMS = "vmap", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian"
 
+#: The most other lines that are named.
+_MOST_LINES = 3
+
 #: The name of all functions without one.
 _LAMBDA = "<lambda>"
 
@@ -53,8 +57,10 @@ def transformed_calls(rule: str, evidence: Evidence, time: HostTime) -> Iterator
         calls = call.count // 2 if backward else call.count
         if call.count < MANY and (calls < FEW or cost_ns < LARGE_SHARE * best_run(evidence).wall_ns):
             continue
-        line = _line(programs)
-        transform, code = ("", None) if line is None else _advice(line, call.name, evidence)
+        lines = _lines(programs, evidence)
+        line = lines[0] if lines else None
+        transform, code = _advice(lines[0], call.name, evidence) if len(lines) == 1 else ("", None)
+        others = ", ".join(each.location for each in lines[1 : 1 + _MOST_LINES])
         yield RuleFinding(
             rule=rule,
             found=note(
@@ -66,6 +72,7 @@ def transformed_calls(rule: str, evidence: Evidence, time: HostTime) -> Iterator
             ),
             line=None if line is None else line.location,
             source=source_at(line),
+            evidence=(note("doctor.transformed_calls_also", lines=others),) if others else (),
             cost_ns=cost_ns,
             basis="at least",  # transforming in Python counts only in part
             remedy=note(
@@ -78,10 +85,13 @@ def transformed_calls(rule: str, evidence: Evidence, time: HostTime) -> Iterator
         )
 
 
-def _line(programs: list[Program]) -> Frame | None:
-    """Return the only line that calls the transformed function; ``None`` if there are several."""
-    lines = {each.called_at for each in programs if each.transformed}
-    return lines.pop() if len(lines) == 1 else None
+def _lines(programs: list[Program], evidence: Evidence) -> list[Frame]:
+    """Return the lines that call the transformed function, those first where the host is most."""
+    samples = Counter[Frame | None]()
+    for share in evidence.host or ():
+        samples[share.line] += share.samples
+    lines = dict.fromkeys(each.called_at for each in programs if each.transformed and each.called_at is not None)
+    return sorted(lines, key=lambda each: -samples[each])
 
 
 def _advice(line: Frame, function: str, evidence: Evidence) -> tuple[str, str | None]:

@@ -132,6 +132,24 @@ def test_gradients_count_their_backward_passes() -> None:
 
 
 @planted
+def test_of_several_lines_each_is_named() -> None:
+    def run(x: Any) -> Any:
+        for _ in range(50):
+            y = jax.vmap(score)(x)
+            z = jax.vmap(jax.grad(score))(x)
+        return y, z
+
+    found = next(each for each in found_in(run, X) if each.found.kind == "doctor.transformed_calls")
+    lines = ["y = jax.vmap(score)(x)", "z = jax.vmap(jax.grad(score))(x)"]
+    assert found.source in lines
+    assert found.code is None
+    assert found.line is not None
+    file, _, number = found.line.rpartition(":")
+    other = f"{file}:{int(number) + (1 if found.source == lines[0] else -1)}"
+    assert str(found.evidence[0]) == f"It is also called at {other}, and each of them needs that."
+
+
+@planted
 def test_operations_inside_vmap_are_to_be_jitted_outside_of_it() -> None:
     def run(x: Any) -> Any:
         for _ in range(50):
