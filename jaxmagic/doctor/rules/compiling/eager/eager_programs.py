@@ -12,7 +12,7 @@ from .....records.note import note
 from ....analysis.program_names import name_in_xla
 from ....record.evidence import Evidence
 from ....record.finding import RuleFinding
-from ...host.host_time import MANY
+from ...host.host_time import MANY, eager_calls
 from ...host.jitting.advice import compile_called, group
 from ...host.jitting.looped import MOST_UNROLLED
 from ...host.not_jitted import MOST_NAMES
@@ -42,7 +42,9 @@ def eager_programs(
     names = Counter[str]()
     for each in eager:
         names[each.function.strip("_")] += each.total_ns
-    called = called_function(evidence, len(eager), MOST_UNROLLED, rounds=1)
+    use = evidence.host_use
+    calls = len(eager) if use is None else sum(each.count for each in eager_calls(evidence, use))
+    called = called_function(evidence, len(eager), MOST_UNROLLED if calls <= MOST_UNROLLED else 0, rounds=1)
     remedy, code = group(evidence), None
     line, sites = None, calling_sites(evidence)
     if called is None and sites and sites[0][1] > _MOST_AT_LINE * len(eager):
