@@ -85,8 +85,9 @@ def _pytree(path: str, expected: str, got: str, tree: str = "", other: str = "",
 def _write_init_again(state: str, code: str, function: str = "", outside: bool = False) -> str:
     where = f", before the first call of {quoted(function)}" if function else ", where the caller makes it" * outside
     return (
-        f"{quoted(state)} was made for other parameters. Make it once, after making the parameters{where}: "
-        f"{quoted(code)}. Its moments then begin at zero."
+        f"{quoted(state)} was made for other parameters than those of the gradient. If the state is wrong, make it "
+        f"once, after making the parameters{where}: {quoted(code)}. Its moments then begin at zero. If the gradient "
+        "lacks some, differentiate with respect to all parameters that the state was made for."
     )
 
 

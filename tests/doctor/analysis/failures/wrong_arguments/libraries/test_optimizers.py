@@ -158,8 +158,8 @@ def test_a_state_of_other_parameters_is_made_again(optimizer: str, held: str) ->
     """)
     assert cell.finding.line == cell.here
     assert cell.said.startswith(f"grads and {held} must have the same structure:")
-    assert "state was made for other parameters." in cell.said
-    assert "Make it once, after making the parameters: state = opt.init(params)." in cell.said
+    assert "state was made for other parameters than those of the gradient." in cell.said
+    assert "make it once, after making the parameters: state = opt.init(params)." in cell.said
     assert cell.rewritten("state = opt.init(params)").error is None
 
 
@@ -198,7 +198,7 @@ def test_a_state_that_a_function_gets_is_made_by_its_caller(
     pytest.importorskip("optax")
     cell = Cell(textwrap.dedent(TRAINING).format(decorator=decorator, update=update, state=state))
     assert cell.finding.line == cell.here
-    assert "s was made for other parameters. Make it once, after making the parameters" in cell.said
+    assert "s was made for other parameters than those of the gradient. If the state is wrong, make it " in cell.said
     assert written in cell.said
 
 
