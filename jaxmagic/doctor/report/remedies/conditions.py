@@ -159,7 +159,8 @@ def _write_mask(
     of_rows = " In where() and where=, a mask over rows is mask[:, None]." if rows else ""
     return (
         f"Keep the size. For a sum, put 0 in place of what is left out: {jnp}.where({wide}, {array}, 0). For a mean, "
-        f"leave it out: {jnp}.mean({array}, where={wide}).{of_rows} {jnp}.where({wide}, 1, {array}) is "
+        f"leave it out: {jnp}.mean({array}, where={wide}). For a median, put NaN: "
+        f"{jnp}.nanmedian({jnp}.where({wide}, {array}, {jnp}.nan)).{of_rows} {jnp}.where({wide}, 1, {array}) is "
         f"{array}.at[{index}].set(1), and {jnp}.nonzero({mask}, size=8) returns 8 indices, padded."
         + spoiled_gradient(jnp, gradient)
     )

@@ -104,7 +104,7 @@ def _write_same_sizes(pairs: str, names: str, shape: str, jax: str) -> str:
     )
     return (
         f"If the elements belong together one by one, the mapped axes need one size: correct the line that made one "
-        f"of them. {each} An argument that is the same for all elements gets None in in_axes=."
+        f"of them. An argument that all elements share, whole, gets None in in_axes=. {each}"
     )
 
 

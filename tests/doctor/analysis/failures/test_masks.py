@@ -308,6 +308,7 @@ def test_a_reduction_of_rows_gets_the_mask_along_them(line: str, code: str | Non
     [
         ("x", "y > 1", "jnp.where((y > 1)[:, None], x, 0). For a mean, leave it out: "),
         ("x", "y > 1", "jnp.mean(x, where=(y > 1)[:, None]). "),
+        ("x", "y > 1", "For a median, put NaN: jnp.nanmedian(jnp.where((y > 1)[:, None], x, jnp.nan)). "),
         ("x", "y > 1", "jnp.where((y > 1)[:, None], 1, x) is x.at[y > 1].set(1), and jnp.nonzero(y > 1, size=8)"),
         ("x", "x > 1", "jnp.where(x > 1, x, 0)"),
         ("x", ":, row > 7", "jnp.where(row > 7, x, 0)"),
