@@ -54,6 +54,9 @@ def _would_unroll(function: Any, finding: RuleFinding) -> bool:
     line, count = finding.line or "", finding.found.facts.get("count", 0)
     if finding.code is not None or not isinstance(count, int) or count <= MOST_UNROLLED:
         return False
+    facts = {} if finding.remedy is None else finding.remedy.facts
+    if facts.get("way") == "loop" and facts.get("function") == function.__name__:
+        return True  # the line may be behind the loop
     if line not in lines_of(function):
         return False
     tree = tree_of(function.__code__.co_filename)
