@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from typing import NamedTuple
 
 from ....records.note import Note, note
 from ...record.failing_code import Passed
@@ -113,20 +114,48 @@ def _remedy(failure: Failure, argument: Passed | None, kind: str) -> tuple[Note,
     if argument is not None and (len(parts) > 1 or (parts and parts[0][0] != name)):
         return _of_parts(failure, argument, code)
     function = failure.call.function if failure.call is not None else ""
-    why = {} if argument is None else _why(argument)
+    why = _why(argument)
     if kind in ("list", "deque"):
         return note("doctor.write_tuple", argument=name), code
     if kind in _DICTIONARIES and code is not None:
-        return note("doctor.write_pairs", argument=name, function=function, **why), code
+        pairs = note(
+            "doctor.write_pairs",
+            argument=name,
+            function=function,
+            untraced=why.part,
+            untraced_type=why.type,
+            needed=why.needed,
+        )
+        return pairs, code
     if kind in ("set", *_DICTIONARIES):
-        return note("doctor.write_hashable", argument=name, type="set" if kind == "set" else "dict", **why), code
+        hashable = note(
+            "doctor.write_hashable",
+            argument=name,
+            type="set" if kind == "set" else "dict",
+            untraced=why.part,
+            untraced_type=why.type,
+            needed=why.needed,
+        )
+        return hashable, code
     return note("doctor.write_frozen", argument=name, type=kind), code
 
 
-def _why(argument: Passed) -> dict[str, str]:
-    """Return why an argument has to stay static, as far as that is known."""
-    part, type = argument.untraced
-    return {"untraced": part, "untraced_type": type, "needed": argument.needed}
+class _Why(NamedTuple):
+    """Why an argument has to stay static, as far as that is known.
+
+    Attributes:
+        part: a part of it that jit cannot trace.
+        type: the type of that part.
+        needed: the expression that needs its Python value.
+    """
+
+    part: str = ""
+    type: str = ""
+    needed: str = ""
+
+
+def _why(argument: Passed | None) -> _Why:
+    return _Why() if argument is None else _Why(*argument.untraced, argument.needed)
 
 
 def _code(failure: Failure, argument: Passed) -> str | None:
@@ -168,7 +197,7 @@ def _size(argument: Passed | None) -> str:
 def _of_parts(failure: Failure, argument: Passed, code: str | None) -> tuple[Note, str | None]:
     """Return the advice for what cannot be hashed inside an argument."""
     name, function = argument.name, failure.call.function if failure.call is not None else ""
-    part, type = _inside(argument)
+    (part, type), why = _inside(argument), _why(argument)
     if code is not None:
         told = argument.unhashable[:_MOST_PARTS]
         converted = note(
@@ -180,7 +209,9 @@ def _of_parts(failure: Failure, argument: Passed, code: str | None) -> tuple[Not
             more=len(argument.unhashable) - len(told),
             read_back=bool(argument.restored),
             frozen=_not_frozen(argument),
-            **_why(argument),
+            untraced=why.part,
+            untraced_type=why.type,
+            needed=why.needed,
         )
         return converted, code
     arrays = [each for each, kind in argument.unhashable if kind == "array"]
@@ -192,7 +223,16 @@ def _of_parts(failure: Failure, argument: Passed, code: str | None) -> tuple[Not
         return note("doctor.write_not_static", argument=arrays[0]), None
     first, kind = argument.unhashable[0]
     if kind in _CONTAINERS and type in _CONTAINERS:
-        return note("doctor.write_parts", argument=name, part=part, type=type, **_why(argument)), None
+        parts = note(
+            "doctor.write_parts",
+            argument=name,
+            part=part,
+            type=type,
+            untraced=why.part,
+            untraced_type=why.type,
+            needed=why.needed,
+        )
+        return parts, None
     return note("doctor.write_frozen", argument=first, type=kind, part=part if first == name else ""), None
 
 

@@ -84,7 +84,15 @@ def compared_in_64_bits(
         return Compared(_with(verified, told, note("doctor.outputs_may_differ", tried="failed")), *counted)
     if not same:
         return Compared(_with(verified, told, note("doctor.outputs_may_differ", tried="differ")), *counted)
-    found = _with(verified, told, note("doctor.outputs_precision", **told.facts))
+    agree = note(
+        "doctor.outputs_precision",
+        error=error,
+        allowed=allowed,
+        dtype=told.facts["dtype"],
+        leaf=told.facts["leaf"],
+        rtol=told.facts["rtol"],
+    )
+    found = _with(verified, told, agree)
     return Compared(replace(found, outputs_agree=True), *counted)
 
 
