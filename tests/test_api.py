@@ -96,7 +96,7 @@ def test_a_budget_too_small_is_told_in_the_words_of_the_api() -> None:
         ({" ": abs, "b": abs}, {}, ValueError, "labels: expected text, got ' '"),
         ({"a": abs, "b": 3}, {}, TypeError, "b: expected a function, got int"),
         ({"a": abs, "b": abs}, {"check": "close"}, ValueError, "check: expected one of allclose, .*, got 'close'"),
-        ({"a": abs, "b": abs}, {"check": -1.0}, ValueError, "or a tolerance such as 1e-3 or .*, got -1.0"),
+        ({"a": abs, "b": abs}, {"check": -1.0}, ValueError, "or a tolerance such as .1%., 1e-3 or .*, got -1.0"),
         ({"a": abs, "b": abs}, {"check": (1e-3,)}, ValueError, r"check: expected .*, got \(0.001,\)"),
         ({"a": abs, "b": abs}, {"check": (1e-3, "1")}, ValueError, r"check: expected .*, got \(0.001, '1'\)"),
         (
