@@ -45,7 +45,7 @@ class NewArguments(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What a method reads of its object.
+    """The attributes that a method reads of its object.
 
     Attributes:
         names: the attributes, as ``"self.w"``, in their order.

@@ -56,7 +56,7 @@ class _Unknown(Exception):
 
 
 class _Converting(NamedTuple):
-    """What a conversion needs: the values of expressions, and the names of modules."""
+    """The values of expressions, and the names of modules, for a conversion."""
 
     value_at: Callable[[ast.expr], Any]
     modules: Mapping[str, str]

@@ -68,7 +68,7 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 class _Stored:
-    """What a statement stores into, with the variables that hold what was stored before.
+    """The target of a statement, with the variables that hold what was stored before.
 
     Attributes:
         container: the object that holds it.
