@@ -68,7 +68,7 @@ class Reached(NamedTuple):
         steps: how, from a variable on.
         value: the object.
         by_function: whether the variable is a global of a function that the code reaches, not one of the code.
-        within: the id of the object that leads to it.
+        within: the id of the object that leads to it; 0 for the value of a variable of the code.
     """
 
     steps: tuple[Step, ...]
@@ -163,9 +163,9 @@ class Snapshot:
         self._arrays: list[tuple[Reached, weakref.ref[Any], dict[Any, _Identity]]] = []
         self._names = {stored: _identity(stored.value()) for stored in names}
         contents = Contents(held_by, _CONSTANT)
-        self._places = Places(held_by)
+        self._places = Places(_parts)
         for reached in reach({**variables, **{stored.path: stored.value() for stored in self._names}}):
-            same = self._places.add(reached.value, reached.steps, reached.within)
+            same = self._places.add(reached.value, reached.steps[-1], reached.within)
             kept = reached._replace(value=None)
             if is_a(reached.value, np.ndarray):
                 self._arrays.append((kept, weakref.ref(reached.value), _state(reached.value)))

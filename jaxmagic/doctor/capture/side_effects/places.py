@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -27,16 +27,15 @@ class Places:
         self._found: dict[int, Callable[[], Any]] = {}
         self._read: dict[int, tuple[Any, dict[Step, Any]]] = {}
 
-    def add(self, value: Any, steps: Sequence[Step], within: int) -> Callable[[], Any]:
+    def add(self, value: Any, step: Step, within: int) -> Callable[[], Any]:
         """Return what finds an object again; it returns `GONE` if another one is in its place.
 
         Args:
-            value: the object, behind those that lead to it.
-            steps: how it is reached from a variable, which keeps its own value.
-            within: the id of the object that leads to it.
+            value: the object, behind the one that leads to it.
+            step: how that one leads to it.
+            within: the id of that one; unknown for the value of a variable, which is kept.
         """
-        outer = self._found.get(within)
-        self._found[id(value)] = found = self._again(value, None if len(steps) == 1 else outer, steps[-1])
+        self._found[id(value)] = found = self._again(value, self._found.get(within), step)
         return found
 
     def forget(self) -> None:
