@@ -46,7 +46,7 @@ PARTS = (
         "map",
         "page",
     ),
-    *("profile", "lines", "elements"),
+    *("profile", "lines", "elements", "unrolled"),
 )
 
 
@@ -77,6 +77,7 @@ def main() -> None:
         "page": lambda: page([1000] if quick else [1000, 3000, 10_000]),
         "lines": lambda: slow_lines(6 if quick else 21),
         "elements": lambda: elements(3 if quick else 25),
+        "unrolled": lambda: unrolled(1 if quick else 2, [12] if quick else [12, 24, 64]),
         "profile": lambda: profiling(2 if quick else 7, [20_000] if quick else [40_000, 400_000, 4_000_000]),
     }
     for name in arguments.only:
@@ -297,6 +298,26 @@ def repeated(rounds: int) -> None:
         "A against A: verdicts on a matmul of 1 ms beside itself (wanted: at most 5 of 100 faster or slower)",
         ["faster", "slower", "no difference", "too noisy to tell"],
         [[str(itself.get(each, 0)) for each in ("faster", "slower", "no difference", "too noisy to tell")]],
+    )
+
+
+def unrolled(times: int, rounds: list[int]) -> None:
+    """What loops of JAX spare of compiling, beside what is promised without a trial."""
+    rows = ask("unrolled.py", times, *rounds)
+    show(
+        "Unrolled loops: what a scan spares of their compiling, beside what unrolled-loop promises (fastest; s)",
+        ["loop", "iterations", "unrolled", "scan", "spared", "promised"],
+        [
+            [
+                row["name"],
+                str(row["rounds"]),
+                f"{row['unrolled_ns'] / 1e9:.2f}",
+                f"{row['scanned_ns'] / 1e9:.2f}",
+                f"{1 - row['scanned_ns'] / row['unrolled_ns']:.0%}",
+                f"{row['promised_ns'] / row['unrolled_ns']:.0%}",
+            ]
+            for row in rows
+        ],
     )
 
 

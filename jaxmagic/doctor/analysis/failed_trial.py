@@ -85,11 +85,19 @@ def _as_compiled(finding: RuleFinding, verified: Verified) -> RuleFinding:
 
 def _as_gained(finding: RuleFinding, verified: Verified, run_ns: int | None) -> RuleFinding:
     """Return a finding whose cost is what its remedy gained, if even the upper end of that is below the cost."""
-    if finding.cost_ns is None or finding.per != "run" or not run_ns or not verified.survives:
+    whole_ns = run_ns if finding.per == "run" else _compiled_ns(finding, verified)
+    if finding.cost_ns is None or not whole_ns or not verified.survives:
         return finding
-    if verified.speedup is None or verified.high is None or (1 - 1 / verified.high) * run_ns >= finding.cost_ns:
+    if verified.speedup is None or verified.high is None or (1 - 1 / verified.high) * whole_ns >= finding.cost_ns:
         return finding
-    return replace(finding, cost_ns=(1 - 1 / verified.speedup) * run_ns, basis="measured")
+    return replace(finding, cost_ns=(1 - 1 / verified.speedup) * whole_ns, basis="measured")
+
+
+def _compiled_ns(finding: RuleFinding, verified: Verified) -> int | None:
+    """Return how long the first run compiled what a trial has compiled; ``None`` if the trial ran instead."""
+    compiled = [each for each in finding.evidence if each.kind == "doctor.unrolled_compile"]
+    tried = any(each.kind == "doctor.tried_compile_time" for each in verified.notes)
+    return int(compiled[0].facts["time_ns"]) if compiled and tried else None
 
 
 def _as_extrapolated(finding: RuleFinding, verified: Verified) -> RuleFinding:

@@ -11,6 +11,7 @@ from ....compilation.record.compilation import Compilation
 from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...analysis.program_names import name_in_xla
+from ...analysis.scan_residuals import BACKWARD
 from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
@@ -33,6 +34,12 @@ _LEAST_ALIKE = 0.75
 
 #: A program takes about this long to compile even if it is short, also with a loop of JAX.
 _SHORT_NS = 200_000_000
+
+#: A loop of JAX takes as long to compile as about so many iterations of an unrolled one, besides.
+_LOOP_ROUNDS = 3
+
+#: With a gradient, there is a second loop, and both take about so many times as long.
+_WITH_GRADIENT = 2
 
 #: The loop has to cost at least this much beyond that.
 _LEAST_NS = 300_000_000
@@ -74,7 +81,6 @@ def _compilations(program: Program, evidence: Evidence) -> list[Compilation]:
 
 
 def _look_at(program: Program, compilations: list[Compilation], evidence: Evidence) -> Iterator[RuleFinding]:
-    time_ns = sum(max(each.total_ns - _SHORT_NS, 0) for each in compilations)
     total = sum(each.count for each in program.equations or ())
     found = [each for each in unrolled_loops(program) if _is_most(each, total) and _is_alike(each)]
     found = [each for each in found if (each.rounds or each.runs) >= _LEAST_ROUNDS]
@@ -82,8 +88,9 @@ def _look_at(program: Program, compilations: list[Compilation], evidence: Eviden
         return
     unrolled = max(found, key=lambda each: (each.saved or 0, -len(each.enclosing)))
     line = _line_of(unrolled)
-    saved = unrolled.saved
-    cost_ns = time_ns * min((unrolled.equations if saved is None else saved) / total, 1)
+    share = min(unrolled.equations / total, 1)  # lines of a recursive function count the same equations
+    gradient = _has_gradient(program)
+    cost_ns = sum(promised_ns(each.total_ns, share, unrolled.rounds, gradient=gradient) for each in compilations)
     if cost_ns < _LEAST_NS:
         return
     tree = tree_of(line.file)
@@ -113,13 +120,34 @@ def _look_at(program: Program, compilations: list[Compilation], evidence: Eviden
             ),
             *([note("doctor.unrolled_converts", dtype=unrolled.converts)] if unrolled.converts else []),
         ),
-        cost_ns=None if saved is None else cost_ns,  # of loops in each other, how often each one runs may be unknown
-        basis=None if saved is None else "estimated",
+        cost_ns=None if unrolled.rounds is None else cost_ns,  # of loops in each other, that may be unknown
+        basis=None if unrolled.rounds is None else "estimated",
         per="first run",
         compiles=numbers_of(compilations, evidence),
         remedy=_remedy(unrolled.loop, arrays=arrays, rows=unrolled.rows),
         code=None if code is None else with_imports(code, tree),
     )
+
+
+def promised_ns(total_ns: float, share: float, rounds: int | None, *, gradient: bool) -> float:
+    """Return what a loop of JAX is expected to spare of the time that a program compiles.
+
+    ``python tests/benchmarks/run.py --only unrolled`` compares that with what it spares.
+
+    Args:
+        total_ns: the time that the program compiles.
+        share: the share of its equations that come from the loop.
+        rounds: the number of iterations; very many if it is unknown.
+        gradient: whether it computes a gradient of the loop.
+    """
+    loops = _WITH_GRADIENT if gradient else 1
+    spared = 1.0 if rounds is None else max(1 - loops * _LOOP_ROUNDS / rounds, 0)
+    return max(total_ns - loops * _SHORT_NS, 0) * share * spared
+
+
+def _has_gradient(program: Program) -> bool:
+    instructions = () if program.module is None else program.module.instructions.values()
+    return any(BACKWARD in each.op_name for each in instructions)
 
 
 def _line_of(unrolled: Unrolled) -> Frame:
@@ -164,14 +192,15 @@ RULE = Rule(
     looks_for="Python loops in jitted functions, which make programs long",
     decides=f"Reports a for or while loop whose lines were traced at least {_LEAST_ROUNDS} times, according to the "
     f"call stacks of equations, if at least {units.percent(_LEAST_SHARE)} of the equations of a program come from "
-    f"it, at least {units.percent(_LEAST_ALIKE)} of these repeat with the same shape, and their share of the time to "
-    f"compile the program, beyond the {_SHORT_NS // 10**6} ms that short programs take as well, is at least "
-    f"{_LEAST_NS // 10**6} ms. Loops whose iterations do not depend on each other count if they go over "
-    "range() or the rows of an array, but not over the leaves of a pytree. The cost is this share of the time, "
-    "because it is unknown how long each equation takes to compile. Of loops in each other, the one is reported that "
-    "would save most equations. "
-    "With --verify, the function is compiled with all iterations and with a third of them, which shows how long they "
-    "take. Programs that the finding recompile would save do not count.",
+    f"it, at least {units.percent(_LEAST_ALIKE)} of these repeat with the same shape, and a loop of JAX would spare "
+    f"at least {_LEAST_NS // 10**6} ms. That is an estimate, because it is unknown how long each equation takes to "
+    "compile: their share of the time to compile the program, beyond the "
+    f"{_SHORT_NS // 10**6} ms that short programs take as well, and without the part of {_LOOP_ROUNDS} iterations, "
+    f"since compiling a loop of JAX takes about as long; with a gradient, {_WITH_GRADIENT} times as much of both. "
+    "Loops whose iterations do not depend on each other count if they go over range() or the rows of an array, but "
+    "not over the leaves of a pytree. Of loops in each other, the one is reported that would save most equations. "
+    "With --verify, the function is compiled with all iterations, with a third of them, and with the loop of JAX; if "
+    "that gains less, it is the cost. Programs that the finding recompile would save do not count.",
     source="https://docs.jax.dev/en/latest/control-flow.html",
     look=look,
     needs=("programs",),

@@ -56,12 +56,12 @@ def test_the_rounds_of_an_unrolled_loop_are_not_long_compiling_as_well() -> None
     diagnosis = jaxmagic.diagnose(unrolled, np.eye(8, dtype=np.float32), only=ALL)
     found = by_rule(diagnosis)
     (took_ns,) = compiled_ns(diagnosis, "unrolled")
-    assert found["unrolled-loop"].cost_ns == pytest.approx(took_ns * 39 / 40)  # by hand: all but one of 40 rounds
+    assert found["unrolled-loop"].cost_ns == pytest.approx(took_ns * 37 / 40)  # by hand: all but three of 40
     assert diagnosis.first is not None
     assert claimed_ns(diagnosis) == pytest.approx(sum(each.total_ns for each in diagnosis.first.compilations))
     assert found["compile-time"].basis == "estimated"
     told = found["compile-time"].evidence[-1]
-    assert told.facts == {"rules": "unrolled-loop", "time_ns": round(took_ns * 39 / 40)}
+    assert told.facts == {"rules": "unrolled-loop", "time_ns": round(took_ns * 37 / 40)}
     assert "is counted in the finding unrolled-loop, not here" in str(told)
 
 
@@ -98,7 +98,7 @@ def test_programs_that_padding_spares_are_claimed_by_that_first() -> None:
     # By hand: of four programs after the first one, padding 5 sizes to 2 spares three.
     assert found["recompile"].cost_ns == pytest.approx(sum(others) * 3 / 4)
     kept = first + sum(others) / 4
-    assert found["unrolled-loop"].cost_ns == pytest.approx(kept * 39 / 40)
+    assert found["unrolled-loop"].cost_ns == pytest.approx(kept * 37 / 40)
     assert diagnosis.first is not None
     assert claimed_ns(diagnosis) == pytest.approx(sum(each.total_ns for each in diagnosis.first.compilations))
     rules = [each.facts["rules"] for each in found["compile-time"].evidence if "rules" in each.facts]

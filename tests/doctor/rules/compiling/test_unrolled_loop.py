@@ -184,7 +184,7 @@ def blocks(params: Any, x: Any) -> Any:
 def test_rounds_are_counted_and_not_the_equations_of_a_round() -> None:
     finding = the_one(jax.jit(blocks), LAYERS[:12], X)
     assert finding.found.facts["primitives"] == "dot_general 48, tanh 48, add 12"  # by hand: 12 blocks
-    assert finding.cost_ns == pytest.approx(float(finding.evidence[0].facts["time_ns"]) * 11 / 12)
+    assert finding.cost_ns == pytest.approx(float(finding.evidence[0].facts["time_ns"]) * 9 / 12)
     code = pasted(finding.code, x=X, params=LAYERS[:12], apply_block=apply_block)
     np.testing.assert_allclose(code["x"], blocks(LAYERS[:12], X), rtol=1e-4)
 
@@ -385,9 +385,9 @@ def stacked(x: Any, ws: Any) -> Any:
 @pytest.mark.parametrize(
     ("fn", "args", "first", "saved"),
     [
-        (outer_loop, (X,), "for _ in range(20):", 19 / 20),
-        (inner_loop, (X,), "x = jnp.sin(x) + x", 180 / 187 * 29 / 30),  # a round of the outer one multiplies and adds
-        (stacked, (X, WS[:3]), "for i in range(20):", 19 / 20),
+        (outer_loop, (X,), "for _ in range(20):", 17 / 20),
+        (inner_loop, (X,), "x = jnp.sin(x) + x", 180 / 187 * 27 / 30),  # a round of the outer one multiplies and adds
+        (stacked, (X, WS[:3]), "for i in range(20):", 17 / 20),
     ],
 )
 def test_of_loops_in_each_other_the_one_that_saves_most_is_found(
@@ -404,6 +404,22 @@ def test_of_loops_in_each_other_the_one_that_saves_most_is_found(
     replaced = loop.with_code(finding.code)
     assert replaced is not None
     assert jnp.allclose(jax.jit(replaced)(*args), fn(*args), rtol=1e-4)
+
+
+def powers(x: Any) -> Any:
+    for _ in range(24):
+        x = jnp.sin(x) @ x
+    return x.sum()
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+@pytest.mark.parametrize(("fn", "left"), [(powers, 3 / 24), (jax.grad(powers), 6 / 24)], ids=["value", "gradient"])
+def test_what_a_loop_of_jax_takes_to_compile_is_not_spared_and_a_gradient_has_two(fn: Any, left: float) -> None:
+    finding = the_one(jax.jit(fn), X)
+    assert finding.cost_ns is not None
+    facts = finding.found.facts
+    share = int(facts["equations"]) / int(facts["total"])
+    assert finding.cost_ns / finding.evidence[0].facts["time_ns"] == pytest.approx(share * (1 - left))
 
 
 @pytest.mark.usefixtures("whatever_it_takes")
