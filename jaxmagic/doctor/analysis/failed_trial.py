@@ -44,14 +44,18 @@ _CHANGES = {
 def revised(finding: RuleFinding, verified: Verified, run_ns: int | None = None) -> RuleFinding:
     """Return a finding whose remedy was tried: without it if it failed, and with no higher cost than it saved.
 
-    If jit failed, the remedy says what has to be changed first. A remedy that fixes an error need not be faster.
+    A note tells the cost that was given before the trial, if it was another one. If jit failed, the remedy says what
+    has to be changed first. A remedy that fixes an error need not be faster.
 
     Args:
         finding: the finding.
         verified: how its remedy was tried.
         run_ns: the time of a whole run; ``None`` for an error.
     """
+    promised = finding
     finding = _as_gained(_as_extrapolated(_as_compiled(finding, verified), verified), verified, run_ns)
+    if (finding.cost_ns, finding.cost_bytes) != (promised.cost_ns, promised.cost_bytes):
+        verified = replace(verified, notes=(*verified.notes, _given_before(promised)))
     if is_in_vain(finding, verified) and _is_of_a_part(finding) and verified.outputs_agree is not False:
         told = [each for each in verified.notes if each.kind == "doctor.tried_runs"]
         unknown = note("doctor.part_not_tried")
@@ -72,6 +76,14 @@ def revised(finding: RuleFinding, verified: Verified, run_ns: int | None = None)
     if failed is None or remedy is None or remedy.kind in _OF_A_PART or remedy.facts.get("way") in _KEPT:
         return tried
     return replace(tried, remedy=_blocked(remedy, failed), code=None)
+
+
+def _given_before(promised: RuleFinding) -> Note:
+    """Return the cost of a finding before its trial."""
+    time_ns, size_bytes = promised.cost_ns, promised.cost_bytes
+    if size_bytes is not None:
+        return note("doctor.given_before", size_bytes=size_bytes)
+    return note("doctor.given_before", time_ns=round(time_ns or 0))
 
 
 def _as_compiled(finding: RuleFinding, verified: Verified) -> RuleFinding:

@@ -88,11 +88,10 @@ def _rounded(share: float, allowed: float, products: str, leaf: str = "") -> str
     )
 
 
-def _third(rounds: int, third: int, rounds_ns: int, third_ns: int, cost_ns: int, claimed_ns: int) -> str:
-    claimed = f", where {units.time(claimed_ns)} was estimated" if claimed_ns else ""
+def _third(rounds: int, third: int, rounds_ns: int, third_ns: int, cost_ns: int) -> str:
     return (
         f"It compiles in {units.time(rounds_ns)} with all {rounds} iterations, and in {units.time(third_ns)} with "
-        f"{third} of them: those after the first take about {units.time(cost_ns, 2)}{claimed}."
+        f"{third} of them: those after the first take about {units.time(cost_ns, 2)}."
     )
 
 
@@ -300,6 +299,9 @@ NOTES: dict[str, Callable[..., str]] = {
     "result_kept": lambda name: f"Tried with results of {printable(name)} kept for calls with the same arguments.",
     "constants_passed": lambda arrays, size_bytes: (
         f"Compiled with {units.count(arrays, 'captured array')} ({units.size(size_bytes)}) as arguments."
+    ),
+    "given_before": lambda time_ns=0, size_bytes=0: (
+        f"Before the trial, the cost was put at {units.size(size_bytes) if size_bytes else units.time(time_ns)}."
     ),
     "unrolled_third": _third,
     "unrolled_rewritten": lambda: "Compiled with a JAX loop in place of the Python loop.",

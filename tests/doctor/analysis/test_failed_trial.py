@@ -220,6 +220,9 @@ def test_a_remedy_that_gains_less_than_was_promised_lowers_the_cost(
     finding = RuleFinding(rule="recompile", found=note("text"), remedy=remedy, cost_ns=97.0, basis="estimated")
     found = revised(finding, replace(tried, **changes), 100)
     assert (found.cost_ns, found.basis) == (pytest.approx(cost_ns), basis)
+    assert found.verified is not None
+    before = [each.facts["time_ns"] for each in found.verified.notes if each.kind == "doctor.given_before"]
+    assert before == ([97] if cost_ns < 97 else [])
     once = revised(replace(finding, per="first run"), tried, 100)
     assert once.cost_ns == 97.0
 
@@ -239,8 +242,10 @@ def test_a_loop_of_jax_that_compiles_longer_than_was_promised_lowers_the_cost(
 
 @pytest.mark.parametrize(("third_ns", "cost_ns"), [(60, 60.0), (150, 97.0)])
 def test_compile_time_that_a_part_of_the_rounds_has_shown_is_the_cost(third_ns: int, cost_ns: float) -> None:
-    third = note(
-        "doctor.unrolled_third", rounds=48, third=16, rounds_ns=90, third_ns=30, cost_ns=third_ns, claimed_ns=97
-    )
+    third = note("doctor.unrolled_third", rounds=48, third=16, rounds_ns=90, third_ns=30, cost_ns=third_ns)
     finding = RuleFinding(rule="unrolled-loop", found=note("text"), cost_ns=97.0, per="first run")
-    assert revised(finding, Verified(notes=(third,))).cost_ns == cost_ns
+    found = revised(finding, Verified(notes=(third,)))
+    assert found.cost_ns == cost_ns
+    assert found.verified is not None
+    told = [str(each) for each in found.verified.notes[1:]]
+    assert told == (["Before the trial, the cost was put at 97 ns."] if cost_ns < 97 else [])

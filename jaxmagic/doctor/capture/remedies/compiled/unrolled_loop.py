@@ -28,7 +28,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Builds:
         loop = find_loop(call.own, finding.line)
         if loop is None:
             continue
-        third = _third(finding, call, loop)
+        third = _third(call, loop, finding.rule)
         after = None if finding.code is None else loop.with_code(finding.code)
         if after is None:
             raise NotTried(third, note("doctor.tried_compile_time"), note("doctor.unrolled_by_hand"))
@@ -52,14 +52,14 @@ def _builds(call: Call, loop: FoundLoop, after: Any, third: Note) -> Builds:
     )
 
 
-def _third(finding: RuleFinding, call: Call, loop: FoundLoop) -> Note:
+def _third(call: Call, loop: FoundLoop, rule: str) -> Note:
     """Compile all rounds and a third of them, and extrapolate what the rounds after the first take."""
     every, part = Rounds(), Rounds(_PART)
     takes: dict[Rounds, int] = {}
     for rounds in (every, part) * _TIMES:
         function = loop.with_rounds(rounds)
         if function is None:
-            raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+            raise NotTried(note("doctor.not_mechanical", rule=rule))
         run, given = call.prepared(FunctionCopies({id(loop.function): function}).of(call.own))
         rounds.counts.clear()
         begin = now_ns()
@@ -69,7 +69,7 @@ def _third(finding: RuleFinding, call: Call, loop: FoundLoop) -> Note:
     shortened = sum(max(each // _PART, 1) for each in part.counts)
     left_out = sum(part.counts) - shortened
     if every.counts != part.counts or left_out <= 0:
-        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+        raise NotTried(note("doctor.not_mechanical", rule=rule))
     total = sum(every.counts)
     per_round_ns = min((takes[every] - takes[part]) / left_out, takes[every] / total)  # more is noise
     return note(
@@ -79,5 +79,4 @@ def _third(finding: RuleFinding, call: Call, loop: FoundLoop) -> Note:
         rounds_ns=takes[every],
         third_ns=takes[part],
         cost_ns=max(round(per_round_ns * (total - len(every.counts))), 0),
-        claimed_ns=round(finding.cost_ns or 0),
     )
