@@ -45,6 +45,18 @@ def clone_of(array: Any) -> Any:
     return next(map(_CLONE, itertools.filterfalse(_IS_DELETED, (array,))), None)
 
 
+def held_by_ref(value: Any) -> Any:
+    """Return the array in a ``jax.Ref``; ``None`` for anything else, and if this JAX keeps it in another place.
+
+    No program runs for this, as it would for ``ref[...]``. The array is the same object after it was written to.
+    """
+    import jax
+
+    if not isinstance(value, getattr(jax, "Ref", ())):
+        return None
+    return getattr(getattr(value, "_refs", None), "_buf", None)
+
+
 def observe_device_puts(notice: Callable[[Any, Any], None]) -> Callable[[], None] | None:
     """Call `notice` with each array that ``jax.device_put`` is given outside of ``jit``, and with what it returns.
 

@@ -65,6 +65,15 @@ def test_a_clone_has_the_memory_of_an_array_and_a_deleted_one_has_none() -> None
     assert copies.clone_of(array) is None
 
 
+def test_the_array_in_a_ref_is_found_or_unknown() -> None:
+    ref = jax.new_ref(jnp.zeros(3))
+    jax.jit(lambda held: held.addupdate(jnp.ones(3)))(ref)
+    assert np.asarray(copies.held_by_ref(ref)).tolist() == [1, 1, 1]
+    assert copies.held_by_ref(jnp.zeros(3)) is copies.held_by_ref([ref]) is None
+    del ref._refs
+    assert copies.held_by_ref(ref) is None
+
+
 @pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="converts in another way")
 def test_conversions_are_observed_or_said_to_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     from jax._src.lax import lax

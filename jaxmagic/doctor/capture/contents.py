@@ -16,7 +16,7 @@ import numpy as np
 
 from ...records.attribute_names import Step
 from ...runtime.around import is_a, is_exactly, of_type
-from ...runtime.copies import clone_of, unguarded
+from ...runtime.copies import clone_of, held_by_ref, unguarded
 
 #: Larger buffers are told apart by their sizes and ends.
 _MOST_BYTES = 2**18
@@ -27,6 +27,9 @@ _SAMPLED = 2**14
 
 #: The bytes of arrays of JAX, at most, that are read. Whether others have changed is unknown.
 _MOST_READ_BYTES = 2**30
+
+#: The contents of a larger ``jax.Ref`` are not read.
+_MOST_REF_BYTES = 2**28
 
 #: The types of what ``open`` returns.
 FILES = io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.FileIO
@@ -55,6 +58,9 @@ def content_of(value: Any) -> tuple[Any, ...] | None:
             plain = np.ndarray.view(value, np.ndarray)
             if not plain.dtype.hasobject:
                 return plain.shape, plain.dtype.str, zlib.crc32(_elements(plain).tobytes())
+        in_ref = held_by_ref(value)
+        if in_ref is not None and in_ref.nbytes <= _MOST_REF_BYTES:
+            return content_of_array(in_ref)
     return None
 
 
@@ -109,8 +115,8 @@ class Contents:
 
 
 def is_array(value: Any) -> bool:
-    """Return whether a value is an array, or a scalar of NumPy, by its class."""
-    return hasattr(type(value), "dtype") and hasattr(type(value), "shape")
+    """Return whether a value is an array, or a scalar of NumPy, by its class; a ``jax.Ref`` is none."""
+    return hasattr(type(value), "dtype") and hasattr(type(value), "shape") and held_by_ref(value) is None
 
 
 def content_of_array(array: Any) -> tuple[Any, ...] | None:

@@ -41,6 +41,7 @@ def rewrite(stream: io.StringIO) -> None:
         (lambda: np.zeros((2000, 2000)), lambda held: held.__iadd__(1)),
         (lambda: np.ma.array([1.0, 2.0], mask=[0, 1]), lambda held: held.__setitem__(0, 2)),
         (lambda: np.array([None, 1]), lambda held: held.__setitem__(1, 2)),
+        (lambda: jax.new_ref(jnp.zeros(3)), jax.jit(lambda held: held.addupdate(jnp.ones(3)))),
     ],
     ids=[
         "bytearray",
@@ -56,6 +57,7 @@ def rewrite(stream: io.StringIO) -> None:
         "megabytes",
         "masked",
         "objects",
+        "ref",
     ],
 )
 def test_a_changed_buffer_is_found(made: Callable[[], Any], change: Callable[[Any], None]) -> None:
