@@ -33,7 +33,7 @@ from .side_effects.places import GONE, Places
 from .stored_names import ABSENT, StoredName, module_names, names_read, stored_names
 
 #: Limits of the search: objects, and steps from a variable.
-_MOST_OBJECTS = 20_000
+MOST_OBJECTS = 20_000
 _DEEPEST = 10
 
 #: Ids of types whose values cannot change.
@@ -97,7 +97,7 @@ def reach(variables: Mapping[str, Any], *, code: bool = True) -> Iterator[Reache
         if is_module(each.value):
             continue
         yield each
-        if len(each.steps) > _DEEPEST or len(queue) > _MOST_OBJECTS or (not code and is_a(each.value, CODE)):
+        if len(each.steps) > _DEEPEST or len(queue) > MOST_OBJECTS or (not code and is_a(each.value, CODE)):
             continue
         for step, part in _parts(each.value):
             if id(type(part)) not in _CONSTANT and id(part) not in met:
@@ -123,7 +123,7 @@ def _parts(value: Any) -> Iterator[tuple[Step, Any]]:
 def held_by(value: Any) -> Iterator[tuple[Step, Any]]:
     """Yield the objects that an object refers to; of arrays of Python objects, their elements."""
     if is_exactly(value, np.ndarray):
-        objects = value.ravel().tolist() if value.dtype == object and value.size <= _MOST_OBJECTS else []
+        objects = value.ravel().tolist() if value.dtype == object and value.size <= MOST_OBJECTS else []
         yield from ((("item", number), each) for number, each in enumerate(objects))
     elif is_exactly(value, threading.local):
         yield from ((("attribute", name), each) for name, each in value.__dict__.items())
@@ -156,6 +156,9 @@ class Snapshot:
     Args:
         variables: the variables by name.
         names: further names that the code may assign; what they are bound to can be reached as well.
+
+    Attributes:
+        whole: whether all objects were looked at, and not only `MOST_OBJECTS` of them.
     """
 
     def __init__(self, variables: Mapping[str, Any], names: Iterable[StoredName] = ()) -> None:
@@ -164,7 +167,9 @@ class Snapshot:
         self._names = {stored: _identity(stored.value()) for stored in names}
         contents = Contents(held_by, _CONSTANT)
         self._places = Places(_parts)
-        for reached in reach({**variables, **{stored.path: stored.value() for stored in self._names}}):
+        found = list(reach({**variables, **{stored.path: stored.value() for stored in self._names}}))
+        self.whole = len(found) <= MOST_OBJECTS
+        for reached in found:
             same = self._places.add(reached.value, reached.steps[-1], reached.within)
             kept = reached._replace(value=None)
             if is_a(reached.value, np.ndarray):

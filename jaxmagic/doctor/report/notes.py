@@ -41,6 +41,10 @@ NOTES: dict[str, Callable[..., str]] = {
         "The code ran only once, because it leaves JAX's profiler running. A process has only one, so what the "
         "devices did is unknown."
     ),
+    "changes_of_some": lambda objects: (
+        f"The code can reach more than {objects:,} objects. Changes to others than the nearest of them are not seen: "
+        "if it makes any, each run did something else."
+    ),
     "twice_changed": lambda names: (
         f"The code ran only twice, because its second run changed {printable(names)}, which the first one had made. "
         "--repeat runs it several times."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....records.note import Note, note
 from ....runtime.private_api import profiler_running
-from ..changes import Changed, Snapshot
+from ..changes import MOST_OBJECTS, Changed, Snapshot
 from ..remedies.effects import Effects
 from ..scope import Scope
 from .random_generators import RandomGenerators
@@ -58,6 +58,8 @@ class BetweenRuns:
         changed = self._changed()
         if changed:
             self._notes.append(note("doctor.once_changed", names=_listed(changed)))
+        elif self._last is not None and not self._last.whole and not self._repeat:
+            self._notes.append(note("doctor.changes_of_some", objects=MOST_OBJECTS))
         return not changed and (self._repeat or not self._has_written())
 
     def _has_written(self) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from shells import Session
 
 import jaxmagic
+from jaxmagic.doctor.capture import changes
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.rules import examine as applied
 from jaxmagic.runtime.private_api import profiler_running
@@ -93,6 +94,18 @@ def test_a_function_that_assigns_a_global_runs_once(magics: Session) -> None:
     found = diagnosed(magics, "%jaxdoctor train(5)")
     assert magics.shell.user_ns["steps"] == 5
     assert "because it assigns what it reads (steps)" in " ".join(str(found).split())
+
+
+def test_it_is_told_if_changes_of_some_objects_only_are_seen(
+    magics: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "MOST_OBJECTS", 60)
+    magics.run("far = [[[n]] for n in range(80)]\ndef change(x):\n    far[-1][0][0] += 1\n    return f(x)")
+    found = diagnosed(magics, "%jaxdoctor change(x)")
+    assert magics.shell.user_ns["far"][-1][0][0] == 80 + len(found.runs)
+    assert "Changes to others than the nearest of them are not seen" in " ".join(map(str, found.notes))
+    magics.run("del far[10:]")
+    assert len(diagnosed(magics, "%jaxdoctor change(x)").runs) == 1
 
 
 def test_code_whose_methods_train_is_recorded_in_its_one_run(magics: Session, seen: list[Evidence]) -> None:
