@@ -96,8 +96,13 @@ def _sentences(*about: Iterable[str], faint: bool = False) -> Iterator[Sentence]
 
 
 def _verdict(profile: Profile) -> Iterator[Block]:
-    """Say what bounds a run or a step, or why that is not known, and how long the devices worked."""
-    first, *others = [*words.about_bound(profile), *about_step_bound(profile), words.headline(profile)]
+    """Say what bounds a run or a step, and how long the devices worked.
+
+    If the bound is unknown, the line with most device time is the answer, and why it is unknown comes after it.
+    """
+    slowest = line_words.about_costliest(line_times(profile), profile) if words.about_unknown(profile) else []
+    bounds = [*words.about_bound(profile), *about_step_bound(profile)]
+    first, *others = [*slowest, *bounds, words.headline(profile)]
     yield Headline(text=first)
     yield from _sentences(words.about_error(profile), others, about_steps(profile), words.about_host(profile))
 

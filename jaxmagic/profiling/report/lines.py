@@ -48,6 +48,15 @@ def operations_of(line: LineTime, most: int = 3) -> str:
     return listed(names, most)
 
 
+def about_costliest(lines: Sequence[LineTime], profile: Profile) -> list[str]:
+    """Name the line with most device time; nothing if more of that has no line."""
+    for each in sorted(lines, key=lambda each: -each.time_ns)[:1]:
+        if each.frame is not None and each.time_ns:
+            share = f"{'≈' if each.split else ''}{units.share(each.time_ns, profile.device_ns)}"
+            return [f"The costliest line is {short(each.frame.location)}, with {share} of the device time."]
+    return []
+
+
 def about_nowhere(lines: Iterable[LineTime], profile: Profile) -> list[str]:
     """Describe the time without a line."""
     return [
