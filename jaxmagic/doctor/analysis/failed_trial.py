@@ -7,6 +7,9 @@ from dataclasses import replace
 from ...records.note import Note, note
 from ..record.finding import RuleFinding, Verified
 
+#: A run in a trial takes at least this share of the time of a diagnosed one, if it does the same.
+_LEAST_OF_RUN = 0.5
+
 #: Ways to jit that leave out of jit what made the trial fail.
 _KEPT = frozenset({"asked", "until"})
 
@@ -96,9 +99,14 @@ def _as_compiled(finding: RuleFinding, verified: Verified) -> RuleFinding:
 
 
 def _as_gained(finding: RuleFinding, verified: Verified, run_ns: int | None) -> RuleFinding:
-    """Return a finding whose cost is what its remedy gained, if even the upper end of that is below the cost."""
+    """Return a finding whose cost is what its remedy gained, if even the upper end of that is below the cost.
+
+    That is a share of a run. A trial in which a run is far shorter, as JAX had compiled it before, shows another one.
+    """
     whole_ns = run_ns if finding.per == "run" else _compiled_ns(finding, verified)
     if finding.cost_ns is None or not whole_ns or not verified.survives:
+        return finding
+    if verified.before_ns is None or verified.before_ns < _LEAST_OF_RUN * whole_ns:
         return finding
     if verified.speedup is None or verified.high is None or (1 - 1 / verified.high) * whole_ns >= finding.cost_ns:
         return finding

@@ -210,6 +210,7 @@ def test_advice_to_jit_more_than_was_tried_is_not_rejected() -> None:
         ({"high": 40.0}, 97.0, "estimated"),  # it may have gained as much
         ({"ceiling": True}, 97.0, "estimated"),  # which no remedy has to reach
         ({"outputs_agree": False}, 97.0, "estimated"),
+        ({"before_ns": 40.0, "after_ns": 8.4}, 97.0, "estimated"),  # which had been compiled before
     ],
 )
 def test_a_remedy_that_gains_less_than_was_promised_lowers_the_cost(

@@ -100,6 +100,9 @@ class _Memo:
 
     def of(self, make: Callable[..., Any]) -> Callable[..., Any]:
         """Stand in for ``jax.jit``, or a function that is called like it."""
+        import jax
+
+        is_jax = make is jax.jit
 
         def remembered(fun: Any = None, /, *args: Any, **options: Any) -> Any:
             if "fun" in options:
@@ -116,10 +119,26 @@ class _Memo:
                 if len(self._made) >= _MOST_KEPT:
                     self._made.clear()
                 kept = fun, args, options  # the key has their ids
-                self._made[key] = make(fun, *args, **options), kept
+                self._made[key] = make(_apart(fun) if is_jax else fun, *args, **options), kept
             return self._made[key][0]
 
         return remembered
+
+
+def _apart(function: Any) -> Any:
+    """Return another function that does the same, for a method.
+
+    JAX finds programs by equality, and each method that is read from an object equals the one that is kept: code
+    without the remedy would find its program.
+    """
+    if not is_exactly(function, types.MethodType):
+        return function
+
+    @functools.wraps(function)
+    def apart(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return apart
 
 
 def identity(value: Any, depth: int = 0) -> Any:

@@ -136,6 +136,27 @@ def test_functions_that_capture_other_values_are_counted_as_several(proposed: An
     )
 
 
+class Scaled:
+    def __init__(self) -> None:
+        self.traced = 0
+
+    def by(self, x: Any, factor: Any) -> Any:
+        self.traced += 1
+        return factor * x
+
+
+def test_a_method_that_is_kept_spares_the_code_without_the_remedy_no_trace() -> None:
+    """JAX finds programs by equality, and a method equals that of the same object that is read later."""
+    scaled = Scaled()
+    finding = RuleFinding(rule="recompile", found=note("doctor.recompile", cause="new function"))
+    remembered = propose(finding, TriedCode("step(3)", {})).replacements[id(jax.jit)]
+    for _ in range(2):
+        assert float(remembered(scaled.by, static_argnames="factor")(3.0, factor=2)) == 6
+    assert scaled.traced == 1
+    assert float(jax.jit(scaled.by, static_argnames="factor")(3.0, factor=2)) == 6
+    assert scaled.traced == 2
+
+
 @pytest.mark.parametrize(
     ("before", "kind"),
     [("", "doctor.pasted_before"), ("def g(x): return x\n", "doctor.made_once")],
