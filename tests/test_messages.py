@@ -133,7 +133,7 @@ MOST_CHARACTERS = 6 * 80
         ("%%jaxcompare\na:\nb: 1", "%%jaxcompare: expected an expression after the label a, got nothing. Write a: f"),
         (
             "%%jaxcompare\ntwo words:  # no\nb: 1",
-            "%%jaxcompare: expected an expression after the label two words, got",
+            "%%jaxcompare: expected an expression after the label 'two words', got",
         ),
         ('%%jaxcompare\n"": 1\nb: 1', "%%jaxcompare: expected text in the quotes of a label, got none. Write "),
     ],

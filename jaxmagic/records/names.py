@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from keyword import iskeyword
 
 #: The number of a line or of an operation, which often distinguishes long names; a line may be in brackets. Digits of
 #: a decimal number in code are none.
@@ -101,6 +102,15 @@ def told_apart(names: Sequence[str], *details: Sequence[str]) -> list[str]:
             for name, own in both
         ]
     return told
+
+
+def in_sentence(label: str) -> str:
+    """Return a label for use in a sentence: in quotes unless it is a name, as code and words would run into the text.
+
+    >>> print(in_sentence("jit"), in_sentence("x @ x"), in_sentence("it is"))
+    jit 'x @ x' 'it is'
+    """
+    return label if label.isidentifier() and not iskeyword(label) else repr(label)
 
 
 def numbered(names: Sequence[str]) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from ... import units
 from ...records.finding import Finding, as_ranges
-from ...records.names import shortened
+from ...records.names import in_sentence, shortened
 from ...report.blocks import Block, Caution, Headline, Sentence
 from ...report.style import Style
 from ...statistics.estimate import Estimate
@@ -31,7 +32,8 @@ _NO_DIFFERENCE = units.factor(1.0)
 
 def report(versus: Versus, style: Style, explain: bool) -> Iterator[Block]:
     """Report how one time compares with another, and what the verdict rests on."""
-    yield Headline(text=headline(versus))
+    label, baseline = in_sentence(versus.label), in_sentence(versus.baseline)
+    yield Headline(text=headline(replace(versus, label=label, baseline=baseline)))
     basis = () if versus.basis is None else about_basis([versus])
     yield from (
         Sentence(text=each)
@@ -74,7 +76,7 @@ def about_inputs(verdicts: Sequence[Versus], where: str = "") -> list[str]:
     labels: dict[tuple[InputChange, ...], list[str]] = {}
     for each in verdicts:
         if each.inputs:
-            labels.setdefault(each.inputs, []).append(each.label)
+            labels.setdefault(each.inputs, []).append(in_sentence(each.label))
     sentences = []
     for changes, named in labels.items():
         whose = "" if len(named) == len(verdicts) else f" of {' and '.join(named)}"
@@ -92,7 +94,7 @@ def about_code(verdicts: Sequence[Versus], where: str) -> list[str]:
     labels: dict[tuple[str, str], list[str]] = {}
     for each in verdicts:
         if each.code is not None:
-            labels.setdefault(each.code, []).append(each.label)
+            labels.setdefault(each.code, []).append(in_sentence(each.label))
     sentences = []
     for (old, new), named in labels.items():
         whose = "" if len(named) == len(verdicts) else f" of {' and '.join(named)}"
@@ -180,7 +182,7 @@ def about_earlier(versus: Versus, code: str | None, path: str) -> str:
         code: the code of a benchmark.
         path: the path of the file.
     """
-    name = versus.label if versus.label == versus.baseline else _named(code)
+    name = in_sentence(versus.label) if versus.label == versus.baseline else _named(code)
     ratio = versus.ratio
     if ratio is None:
         return f"{name} has too few rounds to be compared with {path}."

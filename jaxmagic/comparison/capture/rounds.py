@@ -23,6 +23,7 @@ from ...memory_use.capture.executables import need_of
 from ...memory_use.record.memory_profile import Executable
 from ...profiling.record.profile import Profile
 from ...progress.record import SILENT, Progress
+from ...records.names import in_sentence
 from ...runtime import jax_errors
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
@@ -279,13 +280,14 @@ def _varies(runner: Runner, check: CheckRule) -> bool:
 
 
 def _refusal(label: str, check: Check) -> OutputsDiffer:
+    name, like = in_sentence(label), in_sentence(check.like or "")
     if check.varies:
-        problem = f"The output of {check.like} varies from call to call: that of {label} cannot be compared with it"
+        problem = f"The output of {like} varies from call to call: that of {name} cannot be compared with it"
     else:
         given = f"rtol={check.rtol:g} and atol={check.atol:g} are" if check.given else f"{check.atol:.3g} is"
         what = check.problem or f"the largest error is {check.largest_error:.3g}, {given} allowed"
         where = f" at {check.leaf}" if check.leaf else ""
-        problem = f"{label} does not compute what {check.like} does{where}: {what}"
+        problem = f"{name} does not compute what {like} does{where}: {what}"
     return OutputsDiffer(
         f"{problem}. Nothing was timed. To allow more, give check=(rtol, atol) (--check RTOL,ATOL); where outputs "
         'need not agree, check="none" (--check none).'

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from IPython.core.error import UsageError
 
 from ...magics.repeatable import Statements
+from ...records.names import in_sentence
 from ..capture.derivatives import Mode
 from .keyword_labels import hint
 from .label_lines import relabel
@@ -66,7 +67,7 @@ def split_cell(
         if previous is not None and _shares_line(previous, node):
             label, both = candidates[-1].label, f"{candidates[-1].code}, {candidate.code}"
             raise UsageError(
-                f"%%jaxcompare: expected one expression after the label {label}, got a second one, "
+                f"%%jaxcompare: expected one expression after the label {in_sentence(label)}, got a second one, "
                 f"{candidate.code[:60]!r}. Write {label}: ({both[:60]}) to time both, or write the second one on its "
                 "own line."
             )
@@ -169,8 +170,8 @@ def _first_line(node: ast.stmt, source: str) -> str:
 
 def _followed_by_assignment(label: str, expression: str) -> UsageError:
     return UsageError(
-        f"%%jaxcompare: expected an expression after the label {label}, got an assignment. Write only the "
-        f"expression: {label}: {expression[:60]}"
+        f"%%jaxcompare: expected an expression after the label {in_sentence(label)}, got an assignment. Write only "
+        f"the expression: {label}: {expression[:60]}"
     )
 
 
@@ -241,8 +242,8 @@ def explain_label(error: SyntaxError) -> None:
     alone = _ALONE.match(text)
     if alone is not None and alone["label"].split()[0] not in keyword.kwlist:
         raise UsageError(
-            f"%%jaxcompare: expected an expression after the label {alone['label']}, got nothing. Write "
-            f"{alone['label']}: f(x)"
+            f"%%jaxcompare: expected an expression after the label {in_sentence(alone['label'])}, got "
+            f"nothing. Write {alone['label']}: f(x)"
         ) from None
     found = _LABEL.match(text)
     if found is None:

@@ -17,6 +17,7 @@ from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from ..record.verdict import counterpart
 from . import sentences as words
+from .labels import for_sentences
 from .medians import about_medians
 from .outputs import about_outputs
 from .profile_diff import about_profiles, profile_tables
@@ -28,10 +29,13 @@ _FEW_CANDIDATES = 6
 
 def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Block]:
     """Report which candidate is fastest, then each one compared with the baseline; what else is known is folded."""
-    headline = words.headline(comparison)
+    spoken = for_sentences(comparison)
+    headline = words.headline(spoken)
     yield Headline(text=headline)
     yield Picture(chart=lambda: chart_of(comparison), alt=headline)
-    rows = tuple(_row(comparison, each, style.digits) for each in comparison.candidates)
+    rows = tuple(
+        _row(spoken, each, label, style.digits) for label, each in zip(comparison, spoken.candidates, strict=True)
+    )
     fastest = sorted(comparison.candidates, key=lambda each: median(each.latency.calls_ns))[:_FEW_CANDIDATES]
     few = {comparison.baseline, *(each.label for each in fastest)}
     part = tuple(each._replace(details=_throughput(comparison, each.name)) for each in rows if each.name in few)
@@ -41,11 +45,10 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
         part=(Entries(rows=part),),
         whole=(Entries(rows=rows),),
     )
-    yield from (Sentence(text=words.cut(each, comparison)) for each in about_medians(comparison))
-    yield from (Sentence(text=words.cut(each, comparison)) for each in about_outputs(comparison))
-    yield Sentence(text=words.cut(about_rounds(comparison), comparison), faint=True)
+    yield from (Sentence(text=each) for each in (*about_medians(spoken), *about_outputs(spoken)))
+    yield Sentence(text=about_rounds(spoken), faint=True)
     yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(comparison)),))
-    profiled = about_profiles(comparison)
+    profiled = about_profiles(spoken)
     tables = [
         Table(rows=table, there_are=there_are, code=("line", "operation"))
         for table, there_are in profile_tables(comparison, style.rows)
@@ -54,7 +57,7 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
         first, *more = (Sentence(text=each) for each in profiled)
         yield first
         yield Fold(title="Lines and operations under the profiler", blocks=(*more, *tables), repeats=True)
-    yield from cautions(comparison.warnings, style)
+    yield from cautions(spoken.warnings, style)
 
 
 def _details_title(comparison: Comparison) -> str:
@@ -73,9 +76,9 @@ def _throughput(comparison: Comparison, label: str) -> tuple[str, ...]:
     return () if told is None else (told,)
 
 
-def _row(comparison: Comparison, candidate: Candidate, digits: int) -> Entry:
+def _row(comparison: Comparison, candidate: Candidate, label: str, digits: int) -> Entry:
     return Entry(
-        name=candidate.label,
+        name=label,
         cells=(words.call_time(candidate, digits),),
         remark=words.row(comparison, candidate),
         details=(words.details(comparison, candidate, digits),),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from ... import units
 from ...benchmarking.record.versus import Versus
 from ...benchmarking.report.versus import span, undecided, verdict
-from ...records.names import shortened
 from ...statistics.estimate import Estimate
 from ...statistics.medians import median
 from ..record.candidate import Candidate
@@ -18,20 +18,13 @@ from ..record.verdict import agrees, counterpart
 #: A factor whose interval reaches farther than this from its low end to its high end is written as the interval.
 _KNOWN_WITHIN = 1.05
 
-#: The most characters of a label in a sentence; longer labels are cut.
-LONGEST_LABEL = 40
-
 #: How clauses begin that do not begin with a label.
 _INCONCLUSIVE, _NO_DIFFERENCE, _NOTHING = "Inconclusive: ", "No difference between ", "Nothing is faster than "
 NO_VERDICT, OUTPUT_OF = "No verdict on ", "The output of "
 
 
 def headline(comparison: Comparison) -> str:
-    """Say which candidate is fastest, or which ones may be. Long labels are cut."""
-    return cut(_headline(comparison), comparison)
-
-
-def _headline(comparison: Comparison) -> str:
+    """Say which candidate is fastest, or which ones may be, and whose outputs differ."""
     uncalled = [each.label for each in comparison.candidates if _is_uncalled(each)]
     if comparison.baseline in uncalled or len(comparison) - len(uncalled) < 2 <= len(comparison):
         return f"Nothing to compare: {' and '.join(uncalled)} {'was' if len(uncalled) == 1 else 'were'} not called"
@@ -45,15 +38,32 @@ def _headline(comparison: Comparison) -> str:
     if not others:
         return _unlike(comparison)
     fastest_of = list(dict.fromkeys(each.baseline for each in others))  # each mode has its own
-    if all(each.verdict == "slower" for each in others):
-        return f"{' and '.join(fastest_of)} {'is' if len(fastest_of) == 1 else 'are'} the fastest"
     if all(each.verdict == "no difference" for each in others):
         if len(others) == len(comparison) - 1:
             return "No difference"
-        return _no_difference(others)
-    modes = ([each for each in others if each.baseline == baseline] for baseline in fastest_of)
-    first, *rest = (_of_mode(comparison, each) for each in modes)
+        told = [_no_difference(others)]
+    else:
+        modes = ([each for each in others if each.baseline == baseline] for baseline in fastest_of)
+        told = [_of_mode(comparison, each) for each in modes]
+    first, *rest = [*told, *_other_outputs(comparison)]
     return "; ".join([first, *map(inside_sentence, rest)])
+
+
+def _other_outputs(comparison: Comparison) -> list[str]:
+    """Name the candidates that are in no verdict because of their outputs, in clauses inside a sentence."""
+    others = [each for each in comparison.candidates if agrees(comparison, each) is False]
+    told = []
+    for uncompared in (False, True):
+        labels = [each.label for each in others if is_uncompared(each) is uncompared]
+        if labels:
+            outputs, differ = ("output", "differs") if len(labels) == 1 else ("outputs", "differ")
+            told.append(f"the {outputs} of {_named(labels)} {'could not be compared' if uncompared else differ}")
+    return told
+
+
+def _named(labels: Sequence[str]) -> str:
+    """Name a few candidates, or count many."""
+    return " and ".join(labels) if len(labels) < 4 else f"{len(labels)} candidates"
 
 
 def _unlike(comparison: Comparison) -> str:
@@ -87,7 +97,7 @@ def _of_mode(comparison: Comparison, others: Sequence[Versus]) -> str:
     if faster:
         return _fastest(comparison, faster)
     if all(each.verdict == "slower" for each in others):
-        return f"{baseline} is the fastest"
+        return _baseline_is_fastest(min(others, key=_ratio), len(others))
     if all(each.verdict == "no difference" for each in others):
         return _no_difference(others)
     open_ones = [each for each in others if each.verdict == "too noisy to tell"]
@@ -107,20 +117,6 @@ def inside_sentence(clause: str) -> str:
     return clause[:1].lower() + clause[1:] if begins else clause
 
 
-def cut(sentence: str, labels: Iterable[str]) -> str:
-    """Cut long labels in a sentence, so that they remain distinct.
-
-    >>> cut("f" * 60 + " is 2x faster than g", ["f" * 60, "g"])
-    'fffffffffffffffffffffffffffffffffffffff… is 2x faster than g'
-    """
-    names = list(labels)
-    short = dict(zip(names, shortened(names, LONGEST_LABEL), strict=True))
-    for label in sorted(short, key=len, reverse=True):
-        if len(label) > LONGEST_LABEL:
-            sentence = sentence.replace(label, short[label])
-    return sentence
-
-
 def _ratio(versus: Versus) -> float:
     return float("inf") if versus.ratio is None else versus.ratio.value
 
@@ -132,9 +128,19 @@ def _fastest(comparison: Comparison, faster: Sequence[Versus]) -> str:
     equals = [each for each in faster if each.label in labels and each.baseline == best.baseline]
     if len(equals) < 2 or best not in equals:
         return f"{best.label} is {verdict(best)} than {best.baseline}"
-    names = " and ".join(each.label for each in equals) if len(equals) < 4 else f"{len(equals)} candidates"
+    names = _named([each.label for each in equals])
     times = " and ".join(short_verdict(each).removesuffix(" faster") for each in (equals[0], equals[-1]))
     return f"{names} are faster than {best.baseline} ({times}); it is inconclusive which one is the fastest"
+
+
+def _baseline_is_fastest(second: Versus, others: int) -> str:
+    """Say how much faster the baseline is than the candidate that comes next, the only one or one of several."""
+    assert second.ratio is not None
+    turned = replace(
+        second, label=second.baseline, baseline=second.label, ratio=second.ratio.inverse, verdict="faster"
+    )
+    the_fastest = "" if others == 1 else "the fastest, "
+    return f"{turned.label} is {the_fastest}{verdict(turned)} than {turned.baseline}"
 
 
 def _undecided(versus: Versus) -> str:

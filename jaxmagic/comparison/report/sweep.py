@@ -12,8 +12,8 @@ from . import sweep_sentences as words
 from .at_points import about_conditions, about_medians, about_outputs
 from .comparison import tradeoff_chart
 from .growth import about_growth, about_known_growth
+from .labels import for_sentences
 from .profile_diff import about_missing_profiles, about_scaling, scaling_table
-from .sentences import cut
 from .sweep_verdicts import about_verdicts
 
 #: This many of many points are seen at once. If only one more would be left out, it takes no more room than a fold.
@@ -22,15 +22,16 @@ _FEW_POINTS = 5
 
 def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     """Report where candidates overtake each other, and the time at each point; how times grow is folded."""
-    measured = words.headline(sweep)
-    found = [*about_scaling(sweep), *words.about_crossings(sweep)]
-    first, *others = found or about_verdicts(sweep) or about_known_growth(sweep) or [measured]
-    yield Headline(text=cut(first.rstrip("."), sweep))
+    spoken = for_sentences(sweep)
+    measured = words.headline(spoken)
+    found = [*about_scaling(spoken), *words.about_crossings(spoken)]
+    first, *others = found or about_verdicts(spoken) or about_known_growth(spoken) or [measured]
+    yield Headline(text=first.rstrip("."))
     if first is not measured:
         yield Sentence(text=measured, inner=True)
     if sweep.curves:
         yield Picture(chart=lambda: chart_of(sweep), alt=measured)
-    yield from _sentences(sweep, others)
+    yield from _sentences(others)
     scaled = scaling_table(sweep)
     if scaled:
         if len(sweep.labels) == 1:  # which the first lines name
@@ -38,28 +39,28 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
         yield Table(rows=scaled, there_are=len(scaled) - 1, code=("candidate",))
     if len(scaled) - 1 < len(sweep.points) * len(sweep.labels):  # or it has their times
         yield from _points(sweep, style)
-        yield from _sentences(sweep, words.about_marks(sweep), faint=True)
-    yield from _sentences(sweep, about_medians(sweep))
-    yield from _sentences(sweep, words.about_values(sweep))
-    yield from _sentences(sweep, about_missing_profiles(sweep))
-    yield from _sentences(sweep, about_outputs(sweep))
-    yield from _sentences(sweep, words.about_end(sweep))
+        yield from _sentences(words.about_marks(spoken), faint=True)
+    yield from _sentences(about_medians(spoken))
+    yield from _sentences(words.about_values(spoken))
+    yield from _sentences(about_missing_profiles(spoken))
+    yield from _sentences(about_outputs(spoken))
+    yield from _sentences(words.about_end(spoken))
     yield Fold(title="Memory against time", blocks=(Picture(chart=lambda: tradeoff_chart(sweep)),))
-    grows = [] if scaled else about_growth(sweep)  # it scales, or not
-    growth = tuple(_sentences(sweep, (each for each in grows if each not in (first, *others))))
-    work = tuple(_sentences(sweep, words.about_work(sweep), faint=True))
-    compiling = tuple(_sentences(sweep, words.about_compiling(sweep, style.digits), faint=True))
+    grows = [] if scaled else about_growth(spoken)  # it scales, or not
+    growth = tuple(_sentences(each for each in grows if each not in (first, *others)))
+    work = tuple(_sentences(words.about_work(spoken), faint=True))
+    compiling = tuple(_sentences(words.about_compiling(spoken, style.digits), faint=True))
     if growth or work or compiling:
         yield Fold(
-            title=words.fold_title(sweep, [each.text for each in (*growth, *work, *compiling)], style.digits),
+            title=words.fold_title(spoken, [each.text for each in (*growth, *work, *compiling)], style.digits),
             blocks=(*work, *growth, *compiling),
             repeats=True,
         )
-    yield from (Caution(text=cut(each, sweep)) for each in about_conditions(sweep, style.compared))
+    yield from (Caution(text=each) for each in about_conditions(spoken, style.compared))
 
 
-def _sentences(sweep: Sweep, about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:
-    return (Sentence(text=cut(each, sweep), faint=faint) for each in about)
+def _sentences(about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:
+    return (Sentence(text=each, faint=faint) for each in about)
 
 
 def _points(sweep: Sweep, style: Style) -> Iterator[Block]:

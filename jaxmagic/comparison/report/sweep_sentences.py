@@ -16,6 +16,7 @@ from ..record.verdict import agrees, counterpart
 from . import sentences as comparison_words
 from .at_points import at_points, place
 from .growth import briefly
+from .labels import LONGEST_LABEL
 from .rounds import budget_for_verdict_ns, lacks_rounds, rounds_needed
 
 #: What is beside the time of a candidate whose output differs, or could not be compared.
@@ -26,11 +27,11 @@ MOST_POINTS = 16
 
 
 def headline(sweep: Sweep) -> str:
-    """Say what was measured, and for which values. Long labels are cut."""
+    """Say what was measured, and for which values."""
     over = " and ".join(f"{each.name} = {_values(each.labels)}" for each in sweep.variables)
     labels = sweep.labels
     who = " and ".join(labels) if len(labels) <= 2 else units.count(len(labels), "candidate")
-    return comparison_words.cut(f"{who} over {over}", labels)
+    return f"{who} over {over}"
 
 
 def _values(labels: Sequence[str]) -> str:
@@ -41,7 +42,7 @@ def _values(labels: Sequence[str]) -> str:
 
 def heads(sweep: Sweep) -> list[str]:
     """Return the headers of the table that :func:`cells` fills. Long ones are cut, and remain distinct."""
-    return list(shortened([*(each.name for each in sweep.variables), *sweep.labels], comparison_words.LONGEST_LABEL))
+    return list(shortened([*(each.name for each in sweep.variables), *sweep.labels], LONGEST_LABEL))
 
 
 def cells(sweep: Sweep, point: Point, digits: int) -> list[str]:

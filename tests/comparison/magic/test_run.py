@@ -151,7 +151,7 @@ def test_an_error_in_the_code_of_an_option_points_at_that_code(session: Any, opt
         (
             "",
             "my jit: y = 1\ntwo: 2",
-            "after the label my jit, got an assignment. .* expression: my jit: 1",
+            "after the label 'my jit', got an assignment. .* expression: my jit: 1",
         ),
         (
             "",
