@@ -819,7 +819,7 @@ _IN_OWN_WORDS = {
     "what cannot run again and again": r" cannot be repeated: .*(Time one run|Put it)",
     "a value that a magic cannot set": r"reads .* from the session, .*Write ",
     "no derivative": r"is not a function call with an argument, so .*Write ",
-    "a label that is no Python": r"If .* is a label, put it in double quotes",
+    "a label that is no Python": r"If .* is a label, put it in quotes",
     "records that cannot be compared": r"are from different environments: .*Measure again",
     "few samples": r"has fewer than four samples .*, which is too few .*Measure ",
     "nothing measured yet": r"(There is no timing|Nothing has been measured).*(Run|Read) ",

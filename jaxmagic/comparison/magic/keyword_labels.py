@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from IPython.core.error import UsageError
 
+from .label_lines import put_in_quotes
+
 _COMPOUND = (ast.While, ast.With, ast.If, ast.For)
 
 
@@ -19,12 +21,12 @@ def hint(node: ast.stmt, source: str) -> str:
 
     >>> source = "while loop: f(x)"
     >>> print(hint(ast.parse(source).body[0], source).strip())
-    If 'while loop' is a label, put it in double quotes: "while loop": f(x)
+    If 'while loop' is a label, put it in quotes: "while loop": f(x)
     """
     header, rest = _parts(node, source)
     if not header:
         return ""
-    return f' If {header!r} is a label, put it in double quotes: "{header}": {rest[:60]}'
+    return f" If {header!r} is a label, put it in quotes: {put_in_quotes(header)}: {rest[:60]}"
 
 
 def require_names(setup: Sequence[ast.stmt], source: str, known: Collection[str]) -> None:

@@ -14,7 +14,7 @@ import tokenize
 from typing import NamedTuple
 
 #: A label in quotes, which may hold any character.
-_QUOTED = re.compile(r"""("(?:[^"\\]|\\.)+"|'(?:[^'\\]|\\.)+')\s*:(?!=)""")
+IN_QUOTES = re.compile(r"""("(?:[^"\\]|\\.)+"|'(?:[^'\\]|\\.)+')\s*:(?!=)""")
 
 #: A label without quotes: words, with apostrophes only between letters.
 _WORDS = re.compile(r"""(?:[^\s:="'#()\[\]{}\\]|(?<=\w)'(?=\w))(?:[^:="'#()\[\]{}\\\n]|(?<=\w)'(?=\w))*$""")
@@ -22,6 +22,15 @@ _WORDS = re.compile(r"""(?:[^\s:="'#()\[\]{}\\]|(?<=\w)'(?=\w))(?:[^:="'#()\[\]{
 
 #: Keywords that no colon follows in Python, except in a lambda, which is Python as a whole.
 _LABELS = {*keyword.kwlist} - {"else", "except", "finally", "try"}
+
+
+def put_in_quotes(label: str) -> str:
+    """Write a label in quotes, double ones if it has none itself, so that :func:`relabel` reads it.
+
+    >>> print(put_in_quotes("while loop"), put_in_quotes('say "x"'))
+    "while loop" 'say "x"'
+    """
+    return repr(label) if '"' in label or "\\" in label else f'"{label}"'
 
 
 class Relabelled(NamedTuple):
@@ -77,7 +86,7 @@ def _renamed(lines: list[str], at: int) -> tuple[str, str, int] | None:
 
 def _candidates(line: str) -> list[tuple[str, str]]:
     """Return the beginnings of a line that may be its label, as they are written, and without quotes."""
-    quoted = _QUOTED.match(line)
+    quoted = IN_QUOTES.match(line)
     if quoted is not None:
         label = ast.literal_eval(quoted[1])
         return [(quoted[1], label)] if label.strip() and label.isprintable() else []

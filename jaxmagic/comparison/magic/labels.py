@@ -14,7 +14,7 @@ from ...magics.repeatable import Statements
 from ...records.names import in_sentence
 from ..capture.derivatives import Mode
 from .keyword_labels import hint
-from .label_lines import relabel
+from .label_lines import IN_QUOTES, put_in_quotes, relabel
 
 
 class Labelled(NamedTuple):
@@ -169,15 +169,14 @@ def _first_line(node: ast.stmt, source: str) -> str:
 
 
 def _followed_by_assignment(label: str, expression: str) -> UsageError:
+    written = label if label.isidentifier() or relabel(f"{label}: 0").labels else put_in_quotes(label)
     return UsageError(
         f"%%jaxcompare: expected an expression after the label {in_sentence(label)}, got an assignment. Write only "
-        f"the expression: {label}: {expression[:60]}"
+        f"the expression: {written}: {expression[:60]}"
     )
 
 
 _EMPTY, _ALONE = re.compile(r"""(""|'')\s*:"""), re.compile(r"(?P<label>[^\s:#][^:#]*?)\s*:\s*(#.*)?$")
-
-_LABEL = re.compile(r"(?P<label>[^\s:#\"'][^:#\"']*?)\s*:\s*(?P<rest>\S.*)")
 
 
 def labels_of(cell: str) -> list[str]:
@@ -245,20 +244,29 @@ def explain_label(error: SyntaxError) -> None:
             f"%%jaxcompare: expected an expression after the label {in_sentence(alone['label'])}, got "
             f"nothing. Write {alone['label']}: f(x)"
         ) from None
-    found = _LABEL.match(text)
+    found = None if "was never closed" in error.msg else _label_and_statement(text)
     if found is None:
         _explain_missing_colon(error, text)
-    if found is None or found["label"].isidentifier():
         return
-    try:
-        (rest,) = ast.parse(found["rest"]).body
-    except (SyntaxError, ValueError):
-        return
-    label = found["label"]
-    if isinstance(rest, ast.Assign):
-        raise _followed_by_assignment(label, ast.unparse(rest.value)) from None
-    if isinstance(rest, ast.Expr):
-        raise UsageError(
-            f"%%jaxcompare: {error.msg}. If {label!r} is a label, put it in double quotes: "
-            f'"{label}": {found["rest"].strip()[:60]}'
-        ) from None
+    label, statement = found
+    if isinstance(statement, ast.Assign):
+        raise _followed_by_assignment(label, ast.unparse(statement.value)) from None
+    raise UsageError(
+        f"%%jaxcompare: {error.msg}. If {label!r} is a label, put it in quotes: "
+        f"{put_in_quotes(label)}: {ast.unparse(statement)[:60]}"
+    ) from None
+
+
+def _label_and_statement(text: str) -> tuple[str, ast.Assign | ast.Expr] | None:
+    """Split a line at the first colon behind which it is an expression or an assignment, if there is such a colon."""
+    if text[:1].isspace() or IN_QUOTES.match(text):
+        return None
+    for colon in re.finditer(":", text.partition("#")[0]):
+        label = text[: colon.start()].strip()
+        try:
+            (statement,) = ast.parse(text[colon.end() :].strip()).body
+        except (SyntaxError, ValueError):
+            continue
+        if isinstance(statement, ast.Assign | ast.Expr):
+            return None if not label or label.isidentifier() else (label, statement)
+    return None

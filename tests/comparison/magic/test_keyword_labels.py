@@ -20,7 +20,7 @@ def test_a_name_that_nothing_binds_is_refused_with_the_label_in_quotes(label: st
         checked(f"y = 1\n{label}: f(x)", "f", "x", "y")
     name = label.split()[-1]
     assert str(caught.value) == (
-        f'%%jaxcompare: {name} is not defined. If {label!r} is a label, put it in double quotes: "{label}": f(x)'
+        f'%%jaxcompare: {name} is not defined. If {label!r} is a label, put it in quotes: "{label}": f(x)'
     )
 
 

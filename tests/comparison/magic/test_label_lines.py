@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from jaxmagic.comparison.magic.label_lines import relabel
+from jaxmagic.comparison.magic.label_lines import put_in_quotes, relabel
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,11 @@ def test_a_label_is_replaced_by_a_name_as_long_as_it(line: str, label: str) -> N
 )
 def test_other_lines_stay(cell: str) -> None:
     assert relabel(cell) == (cell, {})
+
+
+@pytest.mark.parametrize("label", ['say "x"', 'f\'s "best"', "it's", "v1: old", "a=b", "a\\b", "(open"])
+def test_every_label_can_be_put_in_quotes(label: str) -> None:
+    assert relabel(f"{put_in_quotes(label)}: f(x)").labels == {1: label}
 
 
 def test_a_line_that_is_no_python_hides_no_label_below_it() -> None:
