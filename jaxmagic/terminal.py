@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import textwrap
@@ -66,10 +67,25 @@ def written_to(text: str, stream: object) -> str:
     return text
 
 
+def line_written_to(line: str, stream: object, width: int) -> str:
+    """Do the same with a line that is laid out: a cell or line that was cut keeps its width.
+
+    >>> import io
+    >>> line_written_to("… and 3 more: step_of_the_…  1 ms", io.TextIOWrapper(io.BytesIO(), "ascii"), 80)
+    '... and 3 more: step_of_the_~  1 ms'
+    """
+    ellipsis = written_to("…", stream)
+    if ellipsis != "…":
+        in_prose = _ELLIPSIS_IN_PROSE.sub(rf"\g<1>{ellipsis}", line)
+        line = (in_prose if len(in_prose) <= width else line).replace("…", _CUT)
+    written = written_to(line, stream)
+    return written if len(written) <= max(width, len(line)) else written_to(line.replace("→", ">"), stream)
+
+
 def print_line(text: str, indent: str | None = None) -> None:
     """Print a line that may hold any character; with `indent`, wrap it, and indent all lines but the first."""
-    line = printable(text)
-    print(written_to(line if indent is None else wrapped(line, indent), sys.stdout))
+    line = written_to(printable(text), sys.stdout)
+    print(line if indent is None else wrapped(line, indent))
 
 
 def wrapped(text: str, indent: str = "") -> str:
@@ -93,6 +109,9 @@ def _written(char: str, encoding: str) -> str:
             continue
     return char.encode(encoding, "backslashreplace").decode(encoding)
 
+
+#: An ellipsis that stands for words or lines, and what is written where text is cut.
+_ELLIPSIS_IN_PROSE, _CUT = re.compile(r"(^ *|, )…(?= |$)"), "~"
 
 #: What is written for a character of a report or a source line if the encoding lacks it: one character if possible.
 _PLAIN = {

@@ -82,7 +82,7 @@ class _MostCompiles:
             count = f"got {len(programs)}" if timing.heard_all else "but not all compilations were observed"
             expected = f"at most {units.count(self._most, 'program')}" if self._most else "no program"
             hint = about_unexpected(programs) if programs and not self._most else ""
-            raise _failure(f"expected {expected} to compile, {count}.{hint}\n{to_text(timing)}")
+            raise _failure(f"expected {expected} to compile, {count}.{hint}\n{to_text(timing, stream=sys.stdout)}")
 
     def __call__(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
         """Return a function each of whose calls is watched."""
@@ -169,7 +169,9 @@ def assert_healthy(fn: Callable[..., Any], *args: Any, ignore: Sequence[str] = (
     diagnosis = diagnose(fn, *args, **kwargs)
     rules = list(dict.fromkeys(each.rule for each in diagnosis.findings if each.rule not in ignore))
     if rules:
-        raise _failure(f"expected nothing to be found, got {', '.join(rules)}.\n{to_text(diagnosis)}")
+        raise _failure(
+            f"expected nothing to be found, got {', '.join(rules)}.\n{to_text(diagnosis, stream=sys.stdout)}"
+        )
 
 
 @of_the_user

@@ -190,7 +190,7 @@ class Block:
         failure = self._failure(self._watch.timing) if error is None else None
         if failure is not None:
             self.take()
-            text = to_text(record, replace(self._style, whole=True))
+            text = to_text(record, replace(self._style, whole=True), stream=sys.stdout)
             raise Unmet(written_to(f"{failure}.\n{text}", sys.stdout))
         if not isinstance(error, _MISTYPED):
             report(record, self._style, self._arguments, explain=self._arguments.explain)

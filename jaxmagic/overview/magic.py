@@ -13,7 +13,7 @@ from ..magics.declare import JaxMagics, declared, help_of, of_all
 from ..report.to_text import to_text
 from ..session.verbs import last
 from ..subjects import magics as all_magics
-from ..terminal import print_line, written_to
+from ..terminal import print_line
 
 
 @magic_arguments("jaxmagic")
@@ -29,7 +29,7 @@ def jaxmagic(magics: JaxMagics, line: str, cell: None = None, local_ns: dict[str
     said = line.partition("#")[0].strip()
     if said == "last":
         style = replace(magics.style, whole=True, rows=sys.maxsize, form="text")
-        print(written_to(to_text(last(), style), sys.stdout))
+        print(to_text(last(), style, stream=sys.stdout))
         return
     if said:
         raise UsageError(f"%jaxmagic: expected nothing or 'last', got {said[:60]!r}. Write %jaxmagic last.")

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ..records.exportable import Exportable
-from ..terminal import width, written_to
+from ..terminal import width
 from ..tracebacks import of_the_user
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Shown:
         from .style import Style
         from .to_text import to_text
 
-        return written_to(to_text(self, Style(width=width())), sys.stdout)  # so that print(record) never fails
+        return to_text(self, Style(width=width()), stream=sys.stdout)  # so that print(record) never fails
 
 
 class Displayable(Shown, Exportable):

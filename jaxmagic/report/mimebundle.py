@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection
 
-from ..terminal import written_to
 from .html_parts import beside_view
 from .style import AT_A_GLANCE, Style
 from .to_html import to_html
@@ -58,7 +57,7 @@ def outputs(
 
 
 def _draw_text(record: object, style: Style, explain: bool) -> str:
-    return written_to(to_text(record, style, explain=explain), sys.stdout)  # a terminal prints it there
+    return to_text(record, style, explain=explain, stream=sys.stdout)  # a terminal prints it there
 
 
 def _draw_html(record: object, style: Style, explain: bool) -> str:

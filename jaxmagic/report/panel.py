@@ -72,7 +72,7 @@ class View(ipywidgets.VBox):  # type: ignore[misc]
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Return what ipywidgets shows, with the whole text: ipywidgets cuts it, with a character beyond ASCII."""
         inherited = getattr(super(), "_repr_mimebundle_", self._as_before_8)
-        return {**inherited(**options), "text/plain": written_to(wrapped(repr(self)), sys.stdout)}
+        return {**inherited(**options), "text/plain": wrapped(written_to(repr(self), sys.stdout))}
 
     def _as_before_8(self, **_: Any) -> dict[str, Any]:
         """Return what ipywidgets shows, before version 8, which has it nowhere by itself."""

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from ..records.names import shortened
-from ..terminal import printable, printable_lines
+from ..terminal import line_written_to, printable, printable_lines, written_to
 from .blocks import (
     Block,
     Caution,
@@ -43,27 +43,49 @@ _LINE_NUMBER = 6
 _LEAST_CODE = 24
 
 
-def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
+def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False, stream: object = None) -> str:
     """Write a record as plain text of at most ``style.width`` columns, without control characters.
 
     Unless ``style.whole``, it has at most 14 lines.
+
+    Args:
+        record: the record.
+        style: the style of its report.
+        explain: whether the report explains how it was measured.
+        stream: where it will be written, such as ``sys.stdout``: characters that its encoding lacks are replaced.
     """
-    blocks = compose(record, style, explain=explain)
+
+    def composed(style: Style) -> Iterator[Block]:
+        return (_in_encoding(each, stream) for each in compose(record, style, explain=explain))
+
+    def joined(lines: Iterable[str]) -> str:
+        whole = printable_lines("\n".join(lines))
+        return "\n".join(line_written_to(each, stream, style.width) for each in whole.split("\n"))
+
     if style.form == "line":
-        return printable_lines(next(filter(None, (_first_line(each, style) for each in blocks)), ""))
+        return joined([next(filter(None, (_first_line(each, style) for each in composed(style))), "")])
     if style.whole:
-        return printable_lines("\n".join(_written(blocks, style)))
+        return joined(_written(composed(style), style))
 
     def lines_in_all() -> int:
         rows = sys.maxsize if style.shows_all_rows else style.rows
         everything = replace(style, whole=True, rows=rows)
-        return len(list(_written(compose(record, everything, explain=explain), everything)))
+        return len(list(_written(composed(everything), everything)))
 
     def write(some: Iterable[Block]) -> list[str]:
         return list(_written(some, style))
 
-    lines = glance(blocks, write, style.width, style.whole_by, lines_in_all, style.lines)
-    return printable_lines("\n".join(lines))
+    return joined(glance(composed(style), write, style.width, style.whole_by, lines_in_all, style.lines))
+
+
+def _in_encoding(part: Any, stream: object) -> Any:
+    """Replace the characters that a stream lacks in all texts of a block, before text is cut, aligned and wrapped."""
+    if isinstance(part, str):
+        return written_to(part, stream)
+    if isinstance(part, Lines) or not isinstance(part, tuple | list):  # lines are aligned already
+        return part
+    parts = [_in_encoding(each, stream) for each in part]
+    return type(part)(*parts) if hasattr(part, "_fields") else type(part)(parts)
 
 
 def _written(blocks: Iterable[Block], style: Style) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -105,6 +106,22 @@ def test_reports_read_as_the_ones_that_were_approved(records: dict[str, Any]) ->
             differ.append(path)
     assert differ == [], "read the reports, then: JAXMAGIC_GOLDENS=write make test ONLY=report, and read the diff"
     assert {*GOLDEN.iterdir(), *GLANCE.iterdir()} == {*whole, *short}
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_no_report_is_wider_where_an_encoding_lacks_characters(records: dict[str, Any], width: int) -> None:
+    """Columns stay aligned: cut cells keep their width, and other characters have others of the same width."""
+    stream, cut = io.TextIOWrapper(io.BytesIO(), "ascii"), 0
+    for kind, record in records.items():
+        for style in (Style(width=width), Style(width=width, whole=False, whole_by=LAST)):
+            rich, plain = to_text(record, style), to_text(record, style, stream=stream)
+            assert plain.isascii()
+            assert max(map(len, plain.splitlines())) <= max(width, *map(len, rich.splitlines())), kind
+            for there, here in zip(rich.splitlines(), plain.splitlines(), strict=True):
+                if re.search(r"\w…", there):
+                    cut += 1
+                    assert re.sub(r"…", "~", there).translate(str.maketrans("µ–·", "u-.")) == here
+    assert cut
 
 
 def test_a_line_is_the_first_of_the_report(records: dict[str, Any]) -> None:

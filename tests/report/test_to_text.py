@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import replace
 from textwrap import dedent
@@ -245,6 +246,14 @@ def test_candidates_with_long_names_can_be_told_apart(named: Any) -> None:
     record = named(*labels, rounds=12)
     assert len(set(re.findall(r"^  (a_cand\S+)  ", to_text(record), re.M))) == 3
     assert len(set(re.findall(r"<code[^>]*>(.*?)</code>", to_html(record)))) == 3
+
+
+def test_columns_are_aligned_in_the_characters_that_are_written(named: Any) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), "ascii")
+    lines = to_text(named("jit → vmap", "中", "plain"), stream=stream).splitlines()
+    rows = [line for name in ("jit -> vmap", "\\u4e2d", "plain") for line in lines if line.startswith(f"  {name} ")]
+    assert len(rows) == 3
+    assert len({line.index(" ms") for line in rows}) == 1
 
 
 def test_what_the_code_waits_for_itself_is_told_where_it_is_long_enough(timing: Any) -> None:
