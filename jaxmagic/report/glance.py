@@ -38,6 +38,12 @@ def notes_folded(sentences: Iterable[str]) -> Iterator[Block]:
         yield from notes
 
 
+def and_more(rest: int, noun: str) -> Iterator[Sentence]:
+    """Yield a sentence below the first rows of many that counts the others; none if there are no others."""
+    if rest > 0:
+        yield Sentence(text=f"… and {units.count(rest, f'more {noun}')}", faint=True, inner=True)
+
+
 def glance(
     blocks: Iterable[Block], write: Write, width: int, whole_by: str, lines_in_all: Callable[[], int], most: int
 ) -> list[str]:

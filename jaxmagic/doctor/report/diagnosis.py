@@ -11,7 +11,7 @@ from ...profiling.analysis.roofline import placed
 from ...profiling.report.sentences import about_bound
 from ...report.blocks import Block, Entries, Entry, Excerpt, Headline, Picture, Sentence
 from ...report.compose import Brief
-from ...report.glance import notes_folded
+from ...report.glance import and_more, notes_folded
 from ...report.style import Style
 from ..analysis.failed_trial import is_in_vain
 from ..charts import costs_chart
@@ -25,7 +25,7 @@ from .verified import beside_memory
 #: The operations whose rates are known must take at least this share of the device time to speak for all.
 _MOST_OF_IT = 0.8
 
-#: At most this many findings are seen at once.
+#: This many of many findings are seen at once. If only one more would be left out, it takes the place of the count.
 _FEW_FINDINGS = 4
 
 #: At most this many lines of code are seen at once: what is longer would fill a screen.
@@ -91,15 +91,16 @@ def _findings(diagnosis: Diagnosis, style: Style) -> Iterator[Block]:
     )
     causes = [str(each) for each in shown[0].evidence if each.kind in _CAUSES]
     first = (*_place(shown[0]), *causes[:1], *about_verified(shown[0].verified, style.digits, shown[0].rule))
+    few = len(shown) if found <= _FEW_FINDINGS + 1 else len(shown[:_FEW_FINDINGS])
     others = [
         row._replace(remark=each.line or row.remark, details=(), advice="", code=())
-        for row, each in zip(rows[1:_FEW_FINDINGS], shown[1:_FEW_FINDINGS], strict=True)
+        for row, each in zip(rows[1:few], shown[1:few], strict=True)
     ]
     code = rows[0].code if len(rows[0].code) <= _FEW_LINES else ()
     part = Entries(rows=(rows[0]._replace(details=first, code=code), *others), major=1)
     what = "Evidence and remedies" if code == rows[0].code else f"{len(rows[0].code)} lines of code, all evidence"
     title = f"{what} of {units.count(found, 'finding')}"
-    yield Excerpt(title=title, part=(part,), whole=whole)
+    yield Excerpt(title=title, part=(part, *and_more(found - few, "finding")), whole=whole)
 
 
 def headline(diagnosis: Diagnosis, digits: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...report.blocks import Block, Caution, Excerpt, Fold, Headline, Picture, Sentence, Table
-from ...report.glance import notes_folded
+from ...report.glance import and_more, notes_folded
 from ...report.style import Style
 from ...timing.report import about_fetch
 from ..charts.buffer_map import MOST_IN_REPORT, map_chart, mapped
@@ -15,7 +15,7 @@ from . import heap
 from . import program_sentences as program_words
 from . import sentences as words
 
-#: At most this many arrays are seen at once.
+#: This many of many arrays are seen at once. If only one more would be left out, it takes the place of the count.
 _FEW_ARRAYS = 3
 
 
@@ -81,11 +81,12 @@ def _arrays(profile: MemoryProfile, style: Style) -> Iterator[Block]:
     made = profile.arrays.made
     code = ("array", "held by")
     whole = Table(rows=words.array_table(made[: style.rows]), there_are=len(made), noun="array", code=code)
-    if min(len(made), style.rows) <= _FEW_ARRAYS:
+    if min(len(made), style.rows) <= _FEW_ARRAYS + 1:
         yield whole
         return
     part = Table(rows=words.array_table(made[:_FEW_ARRAYS]), there_are=_FEW_ARRAYS, noun="array", code=code)
-    yield Excerpt(title=words.arrays_title(made), part=(part,), whole=(whole,))
+    more = and_more(len(made) - _FEW_ARRAYS, "array")
+    yield Excerpt(title=words.arrays_title(made), part=(part, *more), whole=(whole,))
 
 
 def executable(program: Executable, style: Style, explain: bool) -> Iterator[Block]:

@@ -439,6 +439,18 @@ def test_more_findings_than_fit_are_counted(diagnosis: Any, rule_finding: Any) -
     assert len(record.to_frame()) == 12
 
 
+@pytest.mark.parametrize(
+    ("count", "seen", "more"), [(4, 4, ""), (5, 5, ""), (6, 4, "… and 2 more findings"), (30, 4, "… and 26 more")]
+)
+def test_a_glance_counts_the_findings_that_it_leaves_out(
+    diagnosis: Any, rule_finding: Any, count: int, seen: int, more: str
+) -> None:
+    found = diagnosis(findings=(rule_finding(rule="dispatch", evidence=(), line=None, code=None),) * count)
+    text = to_text(found, Style(whole=False, lines=24))
+    assert (text.count("\n  dispatch "), "more finding" in text) == (seen, bool(more))
+    assert more in text
+
+
 def test_the_history_keeps_it_without_the_profile(diagnosis: Any) -> None:
     from fabricate.profiling import fabricated
 

@@ -374,6 +374,17 @@ def test_rows_beyond_the_wanted_ones_are_counted(memory_profile: Any, executable
     assert "… and 2 more programs: see to_frame()" in html
 
 
+@pytest.mark.parametrize(("count", "seen", "more"), [(3, 3, ""), (4, 4, ""), (5, 3, "… and 2 more arrays")])
+def test_a_glance_counts_the_arrays_that_it_leaves_out(
+    memory_profile: Any, live_arrays: Any, count: int, seen: int, more: str
+) -> None:
+    (one,) = live_arrays((4, ("x",))).arrays
+    found = memory_profile(arrays=live_arrays(*[replace(one, made=True)] * count))
+    text = to_text(found, Style(whole=False, lines=12))
+    assert (text.count("f32[1]"), "more array" in text) == (seen, bool(more))
+    assert more in text
+
+
 @pytest.mark.parametrize("width", [60, 80, 118])
 def test_no_line_is_wider_than_the_page(memory_profile: Any, executable: Any, live_arrays: Any, width: int) -> None:
     (one,) = live_arrays((1023 * 2**20, ("experiment.optimizer.state['layer_12'].momentum",) * 3)).arrays
