@@ -25,6 +25,10 @@ EARLIER = "screenshots-before"
 WIDTHS = (360, 800, 1600)
 
 
+#: What an index says below its pictures if it is not whole.
+_NOT_DRAWN = "Pictures that were not drawn"
+
+
 class Theme(NamedTuple):
     """The colours of a page."""
 
@@ -53,26 +57,36 @@ def page_of(pieces: Mapping[str, str], theme: Theme) -> str:
 
 
 def index(directory: Path, names: Sequence[str]) -> None:
-    """Write a page with all screenshots of the gallery: a row for each record and theme, a column for each width.
+    """Write a page with the screenshots of the gallery: a row for each record and theme, a column for each width.
 
-    Where an earlier gallery has another picture of the same, that is below.
+    Only pictures that were drawn are shown: the checks of a change draw a part of them. Where an earlier gallery has
+    another picture of the same, that is below.
     """
     heads = "".join(f"<th>{width} px</th>" for width in WIDTHS)
-    rows = []
+    rows, lacking = [], 0
     for name in names:
         for theme in THEMES:
             files = [f"gallery-{name}-{theme.name}-{width}.png" for width in WIDTHS]
-            images = "".join(f"<td>{_image(each)}{_before(directory, each)}</td>" for each in files)
+            drawn = [each for each in files if (directory / each).exists()]
+            lacking += len(files) - len(drawn)
+            if not drawn:
+                continue
+            images = "".join(
+                f"<td>{_image(each)}{_before(directory, each)}</td>" if each in drawn else "<td></td>"
+                for each in files
+            )
             rows.append(f"<tr><th>{escape(name)}<br>{theme.name}</th>{images}</tr>")
     others = "".join(
         f'<li><a href="{each.name}">{escape(each.stem)}</a></li>'
         for each in sorted(directory.glob("*.png"))
         if not each.name.startswith("gallery-")
     )
+    rest = f"<p>{_NOT_DRAWN}: {lacking}</p>" if lacking else ""
     (directory / "index.html").write_text(
         '<!doctype html><meta charset="utf-8"><title>Pictures of jaxmagic</title>'
         "<style>body{font:14px sans-serif;background:#888}td,th{vertical-align:top;padding:4px}</style>"
-        f"<h1>Pictures of jaxmagic</h1><table><tr><th></th>{heads}</tr>{''.join(rows)}</table><ul>{others}</ul>",
+        f"<h1>Pictures of jaxmagic</h1><table><tr><th></th>{heads}</tr>{''.join(rows)}</table>"
+        f"<ul>{others}</ul>{rest}",
         encoding="utf-8",
     )
 
@@ -93,7 +107,8 @@ def keep_earlier(directory: Path) -> None:
     """Put a whole gallery aside, to show its pictures beside those of the next one."""
     page = directory / "index.html"
     files = re.findall(r'href="(gallery-[^"]+)"', page.read_text("utf-8")) if page.exists() else []
-    if files and all((directory / each).exists() for each in files):
+    whole = files and _NOT_DRAWN not in page.read_text("utf-8")
+    if whole and all((directory / each).exists() for each in files):
         shutil.rmtree(directory.parent / EARLIER, ignore_errors=True)
         directory.rename(directory.parent / EARLIER)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -118,6 +119,22 @@ def test_the_gallery_shows_what_was_different_in_an_earlier_one(tmp_path: Path) 
     (directory / "gallery-timing-dark-360.png").unlink()
     gallery.keep_earlier(directory)  # not whole
     assert (directory.parent / before[0].removeprefix("../")).read_text() == "old"
+
+
+def test_the_index_lists_only_pictures_that_were_drawn(tmp_path: Path) -> None:
+    drawn = ["gallery-timing-dark-360.png", "gallery-timing-dark-1600.png"]
+    for each in drawn:
+        (tmp_path / each).write_text("picture")
+    gallery.index(tmp_path, ["timing", "benchmark"])
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert re.findall(r'src="([^"]+)"', page) == drawn
+    assert "<th>timing<br>dark</th><td><a" in page
+    assert "<td></td>" in page  # below its width
+    assert "benchmark" not in page
+    assert "light" not in page
+    assert "not drawn: 10<" in page
+    gallery.keep_earlier(tmp_path)  # not whole
+    assert tmp_path.exists()
 
 
 @pytest.mark.parametrize("record", NAMES, indirect=True)
