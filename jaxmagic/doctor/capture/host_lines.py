@@ -18,13 +18,14 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from types import FrameType
 from typing import NamedTuple, TypeAlias
 
 from ...compilation.capture.compiling_times import CompilingTimes
 from ...compilation.capture.thread_stack import stack_of
 from ...interrupts import begins, ends
-from ...records.call_stack import Frame, is_ours, is_users
+from ...records.call_stack import Frame, is_users
 from ...runtime.clock import Clock, now_ns
 from ..record.evidence import FunctionShare, HostShare
 from .frames import known
@@ -50,6 +51,14 @@ _DEEPEST = 200
 
 #: At most this many lines of the user's are kept of a stack.
 _MOST_LINES = 12
+
+#: The functions that run the code which is examined, with their files: of a verb, of a magic that is called, and of a
+#: cell.
+_RUNNERS = {
+    "record_calls": "/jaxmagic/timing/capture/recorded_calls.py",
+    "_execute": "/jaxmagic/magics/called_magic.py",
+    "run_code": "/IPython/core/interactiveshell.py",
+}
 
 
 #: A frame and where it was when it was read.
@@ -165,17 +174,23 @@ class LineSampler:
 
 
 def outwards(frame: FrameType | None) -> Iterator[_Line]:
-    """Yield the frames of a stack of this thread with their lines, innermost first."""
-    for _ in range(_DEEPEST):
-        if frame is None:
-            return
-        yield from _with_lines((frame,))
+    """Yield the frames of a stack of this thread with their lines, from the innermost to the examined code's own."""
+    return _with_lines(islice(_outwards(frame), _DEEPEST))
+
+
+def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
         frame = frame.f_back
 
 
 def _with_lines(frames: Iterable[FrameType]) -> Iterator[_Line]:
+    """Yield frames with their lines up to the function that runs the examined code."""
     for each in frames:
         code = each.f_code
+        runner = _RUNNERS.get(code.co_name)
+        if runner is not None and code.co_filename.replace("\\", "/").endswith(runner):
+            return
         yield each, Frame(function=code.co_name, file=code.co_filename, line=each.f_lineno or 0)
 
 
@@ -207,28 +222,13 @@ def loading_of(stack: Iterable[_Line]) -> tuple[Frame, ...]:
 
 
 def lines_of(stack: Iterable[_Line]) -> tuple[Frame, ...]:
-    """Return the user's lines on a stack, innermost first, without those that called jaxmagic."""
-    return tuple(line for _, line in _inside(stack)[:_MOST_LINES])
+    """Return the user's lines on a stack, innermost first."""
+    return tuple(islice((line for _, line in stack if is_users(line)), _MOST_LINES))
 
 
 def functions_of(stack: Iterable[_Line]) -> set[Frame]:
-    """Return the user's functions on a stack, each by its first line, without those that called jaxmagic."""
-    return {replace(line, line=current.f_code.co_firstlineno) for current, line in _inside(stack)}
-
-
-def _inside(stack: Iterable[_Line]) -> list[_Line]:
-    """Return what a stack has of the user's, innermost first, inside the outermost call of jaxmagic.
-
-    JAX calls listeners of jaxmagic, too, which call no function of the user's.
-    """
-    found: list[_Line] = []
-    inside: int | None = None
-    for each in stack:
-        if is_ours(each[1]) and found:
-            inside = len(found)
-        elif is_users(each[1]):
-            found.append(each)
-    return found[:inside]
+    """Return the user's functions on a stack, each by its first line."""
+    return {replace(line, line=current.f_code.co_firstlineno) for current, line in stack if is_users(line)}
 
 
 def _instruction(frame: FrameType) -> int | None:

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from shells import Session
 
 import jaxmagic
 from jaxmagic.compilation.record.events import Span
@@ -175,6 +176,30 @@ def test_the_functions_that_called_jaxmagic_are_not_among_those_of_the_code() ->
     stacks: list[set[Frame]] = []
     caller()
     assert [{each.function for each in stack} for stack in stacks[:2]] == [{"inside"}] * 2
+
+
+@pytest.mark.parametrize("called", [True, False])
+def test_what_is_around_a_magic_is_not_of_the_code(called: bool, session: Session) -> None:
+    stacks: list[list[str]] = []
+
+    def inside() -> None:
+        stacks.append([each.function for each in lines_of(outwards(sys._getframe(0)))])
+
+    session.shell.user_ns["inside"] = inside
+    if called:
+        session.shell.run_line_magic("jaxdoctor", "-q inside()")
+    else:
+        session.run("%jaxdoctor -q inside()")
+    assert stacks[0] == ["inside", "<module>"]
+
+
+def test_code_without_a_line_of_the_user_s_has_none() -> None:
+    places: list[Any] = []
+    names: dict[str, Any] = {"found": places, "place_of": place_of, "outwards": outwards, "sys": sys}
+    source = "def library():\n    found.append(place_of(outwards(sys._getframe(0))))\n"
+    exec(compile(source, "/lib/python3.11/site-packages/library.py", "exec"), names)
+    jaxmagic.profile(names["library"])
+    assert [line for line, _ in places[:1]] == [None]
 
 
 @pytest.mark.clock

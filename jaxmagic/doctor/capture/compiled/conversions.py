@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....records.call_stack import Frame, is_users
+from ....records.call_stack import Frame
 from ....runtime.around import is_exactly
 from ....runtime.copies import observe_conversions, observe_passed
 from ....runtime.tracing import is_array
@@ -19,7 +19,7 @@ from ...record.conversion import Conversion
 from ..changes import reach
 from ..contents import content_of
 from ..frames import known
-from ..host_lines import outwards
+from ..host_lines import lines_of, outwards
 from .device_puts import MOST, SeenArray, part_of
 
 #: Smaller arrays that are passed are left out.
@@ -61,7 +61,7 @@ class Conversions:
         return bool(large)
 
     def _add(self, array: Any, dtype: str, size_bytes: int, function: str) -> None:
-        lines = [line for _, line in outwards(sys._getframe(1)) if is_users(line)]
+        lines = lines_of(outwards(sys._getframe(1)))
         owner, part = part_of(array)
         key = id(owner), part, function, *lines[:1]
         seen = self._converted.get(key)
@@ -74,7 +74,7 @@ class Conversions:
                 on_host=True,
                 owner=weakref.ref(owner),
                 part=part,
-                called_from=tuple(lines[1:]),
+                called_from=lines[1:],
                 size_bytes=size_bytes,
                 function=function,
             )

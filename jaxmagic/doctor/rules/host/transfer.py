@@ -72,9 +72,10 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     time = host_time(evidence)
     if time is None:
         return
-    yield from converted_again(RULE.name, evidence, time)
-    yield from converted_unchanged(RULE.name, evidence, time)
-    yield from converted_in_turn(RULE.name, evidence, time)
+    again = list(converted_again(RULE.name, evidence, time))
+    in_turn = list(converted_in_turn(RULE.name, evidence, time))
+    yield from again
+    yield from in_turn or converted_unchanged(RULE.name, evidence, time, {each.line for each in again})
     yield from put_again_from_host(evidence, RULE.name, time)
     yield from put_in_turn(RULE.name, evidence, time)
     yield from lists_converted(RULE.name, evidence, time)

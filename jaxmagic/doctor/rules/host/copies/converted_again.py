@@ -54,17 +54,21 @@ def converted_again(rule: str, evidence: Evidence, time: HostTime) -> Iterator[R
             continue
         line, size_bytes = programs[0].called_at, programs[0].executable.output_bytes
         site = None if line is None else _site(line, evidence)
-        if site is None or size_bytes is None or call.count * size_bytes < _LEAST_BYTES:
+        if site is None or size_bytes is None:
             continue
-        cost_ns = conversions_ns(call, evidence, time) * (1 - 1 / call.count)
+        share = _share(site.line, evidence)
+        count = round(call.count * share)
+        if count < SEVERAL or count * size_bytes < _LEAST_BYTES:
+            continue
+        cost_ns = conversions_ns(call, evidence, time) * share * (1 - 1 / count)
         if matters(cost_ns, evidence):
             yield RuleFinding(
                 rule=rule,
                 found=note(
                     "doctor.converted_again",
                     name=site.name,
-                    count=call.count,
-                    size_bytes=call.count * size_bytes,
+                    count=count,
+                    size_bytes=count * size_bytes,
                 ),
                 line=site.line.location,
                 source=source_at(site.line),
@@ -93,6 +97,13 @@ def conversions_ns(call: Dispatch, evidence: Evidence, time: HostTime) -> float:
     return max(min(taken_ns, best_run(evidence).wall_ns - others_ns), 0.0)
 
 
+def _share(line: Frame, evidence: Evidence) -> float:
+    """Return the share of a line in all conversions, which have one shape; 1 if that is unknown."""
+    converted = [each for each in evidence.conversions if not each.function]
+    here = sum(each.count for each in converted if each.line == line)
+    return here / sum(each.count for each in converted) if here else 1.0
+
+
 def _site(line: Frame, evidence: Evidence) -> _Site | None:
     nodes = around(line)
     if not nodes:
@@ -101,7 +112,7 @@ def _site(line: Frame, evidence: Evidence) -> _Site | None:
     paths = paths_in(scope, line.file, evidence.names)
     calls = [each for each in ast.walk(nodes[-1]) if isinstance(each, ast.Call)]
     found = [each for each in calls if path_at(each.func, paths) in CONVERTING]
-    loop = _loop_of(found[0], line) if len(found) == 1 else None
+    loop = loop_of(found[0], line) if len(found) == 1 else None
     match found:
         case [ast.Call(args=[ast.Name(id=name), *_]) as call] if loop is not None and name not in assigned(
             loop
@@ -112,7 +123,7 @@ def _site(line: Frame, evidence: Evidence) -> _Site | None:
     return None
 
 
-def _loop_of(call: ast.Call, line: Frame) -> Loop | Comprehension | None:
+def loop_of(call: ast.Call, line: Frame) -> Loop | Comprehension | None:
     """Return the innermost comprehension that makes a call in the statement of a line again and again, or else loop.
 
     What a comprehension first goes over is computed once.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import itertools
+from collections.abc import Collection, Iterator
 
 from .....records.call_stack import Frame
 from .....records.note import note
@@ -14,14 +15,16 @@ from ...rewriting.syntax import last_name, loaded
 from ...rule import source_at
 from ..host_time import COPIES, SEVERAL, HostTime, matters
 from ..syntax import Comprehension, Loop, around, assigned, function_around, loop_around
-from .converted_again import conversions_ns
+from .converted_again import conversions_ns, loop_of
 from .put_again import may_be_donated
 
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20
 
 
-def converted_unchanged(rule: str, evidence: Evidence, time: HostTime) -> Iterator[RuleFinding]:
+def converted_unchanged(
+    rule: str, evidence: Evidence, time: HostTime, told: Collection[str | None] = ()
+) -> Iterator[RuleFinding]:
     """Find calls in loops below which the same arrays are converted each time.
 
     What is converted in the loop itself is that of :func:`.converted_again`.
@@ -30,13 +33,14 @@ def converted_unchanged(rule: str, evidence: Evidence, time: HostTime) -> Iterat
         rule: the name of the rule.
         evidence: the observations of the runs.
         time: the time of the host.
+        told: the locations of lines whose conversions another finding has.
     """
     call = next((each for each in time.use.dispatches if each.name in COPIES), None)
     converted = [each for each in evidence.conversions if not each.function]
     all_bytes = sum(each.count * each.size_bytes for each in converted)
     by_line: dict[Frame, list[Conversion]] = {}
     for each in converted:
-        line = _calling_line(each)
+        line = None if each.line.location in told else _calling_line(each)
         if line is not None and each.same_values and each.count >= SEVERAL and not _is_donated(each, evidence):
             by_line.setdefault(line, []).append(each)
     for line, found in by_line.items() if call is not None else ():
@@ -51,14 +55,29 @@ def _is_donated(conversion: Conversion, evidence: Evidence) -> bool:
 
 
 def _calling_line(conversion: Conversion) -> Frame | None:
-    """Return the innermost line that is in a loop, and leads to a conversion; ``None`` if that is its own line.
+    """Return the innermost line that a loop repeats, leading to a conversion; ``None`` if that is its own line.
 
     A loop around the line itself may go over the arrays.
     """
     own = conversion.line
     if loop_around(own) is not None and not _goes_over(own):
         return None
-    return next((each for each in conversion.called_from if loop_around(each) is not None), None)
+    stack = itertools.pairwise((own, *conversion.called_from))
+    return next((line for below, line in stack if _is_repeated(line, below.function)), None)
+
+
+def _is_repeated(line: Frame, called: str) -> bool:
+    """Return whether a line is in a loop, or calls a function in a comprehension or by ``map``."""
+    if loop_around(line) is not None:
+        return True
+    for node in ast.walk(around(line)[-1]) if around(line) else ():
+        match node:
+            case ast.Call(func=ast.Name(id="map"), args=[function, *_]):
+                if last_name(function) == called or (isinstance(function, ast.Lambda) and called == "<lambda>"):
+                    return True
+            case ast.Call(func=function) if last_name(function) == called and loop_of(node, line) is not None:
+                return True
+    return False
 
 
 def _goes_over(line: Frame) -> bool:

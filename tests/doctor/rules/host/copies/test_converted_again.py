@@ -12,6 +12,7 @@ import pytest
 from fabricate.profiling import MS
 
 import jaxmagic
+from jaxmagic.doctor.record.conversion import Conversion
 from jaxmagic.doctor.rules.host import not_jitted, transfer
 
 LOOP = "def run(x, n):\n    for i in range(n):\n        s = f({})\n    return s\n"
@@ -25,6 +26,18 @@ def test_the_same_array_in_every_round(converting: Any, converted: str) -> None:
     assert found.source == f"s = f({converted})"
     assert found.cost_ns == pytest.approx(50 * MS * 19 / 20)
     assert found.code == f"x = {converted}  # before the loop\ns = f(x)  # in the loop"
+
+
+@pytest.mark.parametrize(("elsewhere", "count"), [(5, 15), (18, None)])
+def test_only_the_share_of_the_line_counts(converting: Any, elsewhere: int, count: int | None) -> None:
+    made = converting("jnp.asarray(x)", source=LOOP)
+    here = made.programs[0].called_at
+    one = Conversion(line=here, called_from=(), count=20 - elsewhere, size_bytes=2**20, type="f", same_values=True)
+    other = replace(one, line=replace(here, line=1), count=elsewhere)
+    passed = replace(one, count=100, function="f")
+    found = list(transfer.look(replace(made, conversions=(one, other, passed))))
+    assert [each.found.facts["count"] for each in found] == ([] if count is None else [count])
+    assert [each.cost_ns for each in found] == ([] if count is None else [pytest.approx(50 * MS * 14 / 20)])
 
 
 def test_an_array_that_the_loop_also_reads_with_numpy_keeps_its_name(converting: Any) -> None:

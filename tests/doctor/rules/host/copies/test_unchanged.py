@@ -10,6 +10,8 @@ from fabricate.profiling import MS
 
 from jaxmagic.doctor.record.conversion import Conversion
 from jaxmagic.doctor.rules.host import transfer
+from jaxmagic.doctor.rules.host.copies.unchanged import converted_unchanged
+from jaxmagic.doctor.rules.host.host_time import host_time
 from jaxmagic.records.call_stack import Frame
 
 SOURCE = """def as_jax(self):
@@ -20,6 +22,11 @@ def run(buffer, n):
         s = f(data, i)
     return s
 """
+
+COMPREHENSION = SOURCE.replace(
+    "    for i in range(n):\n        data = buffer.as_jax()\n        s = f(data, i)\n",
+    "    s = 0\n    s = [f(buffer.as_jax(), i) for i in range(n)]\n",
+)
 
 
 def evidence(converting: Any, source: str = SOURCE, *, stack: tuple[int, ...] = (2, 5), **changes: Any) -> Any:
@@ -81,6 +88,7 @@ def test_no_code_where_it_does_more(converting: Any, old: str, new: str) -> None
         (SOURCE, {"stack": (2, 7)}),  # called where there is no loop
         (SOURCE, {"stack": (2,)}),
         (SOURCE, {"stack": (5,)}),  # in the loop itself
+        (COMPREHENSION.replace("buffer.as_jax()", "g(i)").replace("range(n)", "buffer.as_jax()"), {}),  # once
     ],
 )
 def test_what_may_change_or_is_little_is_no_finding(converting: Any, source: str, changes: dict[str, Any]) -> None:
@@ -92,6 +100,25 @@ def test_a_loop_that_goes_over_the_arrays_is_not_the_one(converting: Any) -> Non
     source = SOURCE.replace("\n    return {", "\n    out = [jnp.array(x) for x in self.arrays]; return {")
     (found,) = transfer.look(evidence(converting, source))
     assert found.source == "data = buffer.as_jax()"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [COMPREHENSION, COMPREHENSION.replace("[f(buffer.as_jax(), i) for i in range(n)]", "[*map(as_jax, data)]")],
+)
+def test_calls_in_a_comprehension_and_by_map_are_repeated(converting: Any, source: str) -> None:
+    (found,) = transfer.look(evidence(converting, source))
+    assert found.source == source.splitlines()[4].strip()
+    assert found.code is None
+
+
+def test_a_line_that_another_finding_has_is_left_out(converting: Any) -> None:
+    made = evidence(converting)
+    told = {made.conversions[0].line.location}
+    time = host_time(made)
+    assert time is not None
+    assert [each.source for each in converted_unchanged("transfer", made, time)] == ["data = buffer.as_jax()"]
+    assert list(converted_unchanged("transfer", made, time, told)) == []
 
 
 def test_arrays_that_are_donated_are_converted_each_time(converting: Any) -> None:
