@@ -17,7 +17,7 @@ from ...runtime.clock import Clock, now_ns
 from ..analysis.failed_trial import is_in_vain, revised
 from ..record.finding import RuleFinding, Verified
 from .changes import Changed, reach
-from .remedies.all import COMPILING, REMEDIES
+from .remedies.all import COMPILING, MEASURING, REMEDIES
 from .remedies.compiled.timed_builds import about_outputs, about_runs, timed_builds
 from .remedies.effects import fresh_values
 from .remedies.function_copies import FunctionCopies, MethodCopies
@@ -39,6 +39,17 @@ _CALLS_NS = 5 * 10**8
 #: Notes about outputs.
 _OF_OUTPUTS = "doctor.no_outputs", "doctor.outputs_vary", "doctor.outputs_problem", "doctor.outputs_error"
 
+#: Notes of trials that began to measure.
+_OF_MEASURING = "doctor.tried_runs", "doctor.ceiling_runs", "doctor.trial_unfinished"
+
+
+class _Earlier(NamedTuple):
+    """What an earlier trial takes, what it leaves to later ones, and how much longer it may measure."""
+
+    taken_ns: int
+    left_ns: int
+    more_ns: int
+
 
 class Trial(NamedTuple):
     """The facts about the code that are known before remedies are tried.
@@ -48,8 +59,9 @@ class Trial(NamedTuple):
         changed: what its runs change.
         first_ns: how long its first run took, which compiled.
         run_ns: how long a later run takes.
-        budget_ns: how long trying all remedies may take.
+        budget_ns: how long trying all remedies may take, or those that are left.
         draws: whether its runs draw numbers from the random generators of NumPy or Python.
+        earlier: the trials before.
     """
 
     code: TriedCode
@@ -58,6 +70,7 @@ class Trial(NamedTuple):
     run_ns: int
     budget_ns: int
     draws: bool = False
+    earlier: tuple[_Earlier, ...] = ()
 
 
 @uninterrupted
@@ -79,30 +92,29 @@ def verify(
         progress.advance(done)
         verified = None if why is None else Verified(notes=(why,))
         if verified is None:
-            share_ns = (deadline_ns - clock()) // (len(places) - done)
             try:
                 with generators.kept():
-                    verified, interrupted = _tried(findings[number], trial, share_ns, deadline_ns, clock)
+                    verified, interrupted = _tried(findings[number], trial, len(places) - done, deadline_ns, clock)
             except KeyboardInterrupt:
                 verified, interrupted = Verified(notes=(note("doctor.not_tried_interrupt"),)), True
             if interrupted or noted_interrupt():
                 why = note("doctor.not_tried_interrupt")
+        left_ns = deadline_ns - clock()
+        earlier = _earlier(findings[number], verified, trial, left_ns)
+        trial = trial._replace(budget_ns=left_ns, earlier=(*trial.earlier, earlier))
         tried[number] = revised(findings[number], verified, trial.run_ns)
     return tuple(sorted(tried, key=lambda each: is_in_vain(each, each.verified)))
 
 
-def _tried(
-    finding: RuleFinding, trial: Trial, share_ns: int, deadline_ns: int, clock: Clock
-) -> tuple[Verified, bool]:
-    """Return what trying a remedy has shown, and whether the user interrupted."""
+def _tried(finding: RuleFinding, trial: Trial, untried: int, deadline_ns: int, clock: Clock) -> tuple[Verified, bool]:
+    """Return what trying a remedy has shown, and whether the user interrupted; all untried ones share the time."""
     try:
         propose = REMEDIES.get(finding.rule)
         if propose is None:
             raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-        needed_ns = trial.first_ns * COMPILING.get(finding.rule, 0)
-        if needed_ns > share_ns:
-            left_ns = deadline_ns - clock()
-            raise _too_long(trial, needed_ns * left_ns // max(share_ns, 1) if share_ns > 0 else needed_ns, left_ns)
+        left_ns, shared_ns = deadline_ns - clock(), trial.first_ns * COMPILING.get(finding.rule, 0) * untried
+        if shared_ns > left_ns:
+            raise _too_long(trial, max(shared_ns, _least_ns(finding, trial)), left_ns)
         proposed = interruptible(propose)(finding, trial.code)
         if isinstance(proposed, Sizes):
             return _compared(proposed, deadline_ns, clock)
@@ -116,9 +128,36 @@ def _tried(
 
 
 def _too_long(trial: Trial, needed_ns: int, left_ns: int) -> NotTried:
-    """Say how long the first run takes, and which budget a trial needs at least beside what the others have taken."""
+    """Say how long the first run takes, and which budget is enough for a trial.
+
+    That is beside what earlier trials take. More time lets these begin, or measure for half of it.
+    """
     budget_ns = trial.budget_ns + needed_ns - left_ns
+    for each in reversed(trial.earlier):
+        budget_ns += each.taken_ns + min(max(budget_ns - each.left_ns, 0), each.more_ns)
     return NotTried(note("doctor.not_tried_budget", first_ns=trial.first_ns, budget_ns=budget_ns))
+
+
+def _earlier(finding: RuleFinding, verified: Verified, trial: Trial, left_ns: int) -> _Earlier:
+    kinds, taken_ns = {each.kind for each in verified.notes}, trial.budget_ns - left_ns
+    if "doctor.not_tried_budget" in kinds:
+        return _Earlier(max(_least_ns(finding, trial), taken_ns), 0, _most_ns(finding, trial))
+    is_measured = verified.before_ns is not None or not kinds.isdisjoint(_OF_MEASURING)
+    return _Earlier(taken_ns, left_ns, _most_ns(finding, trial) if is_measured else 0)
+
+
+def _least_ns(finding: RuleFinding, trial: Trial) -> int:
+    """Return how long trying a remedy takes at least."""
+    measuring = MEASURING.get(finding.rule)
+    ran_ns = trial.first_ns + _LEAST_RUNS * trial.run_ns if measuring is None else measuring * trial.first_ns
+    return trial.first_ns * COMPILING.get(finding.rule, 0) + ran_ns
+
+
+def _most_ns(finding: RuleFinding, trial: Trial) -> int:
+    """Return how long the effect of a remedy is measured at most."""
+    if MEASURING.get(finding.rule) is None:
+        return max(_LONGEST_NS, _MOST_RUNS * trial.run_ns)
+    return max(_LONGEST_NS, _LEAST_RUNS * trial.first_ns)
 
 
 def _compared(sizes: Sizes, deadline_ns: int, clock: Clock) -> tuple[Verified, bool]:
@@ -145,10 +184,10 @@ def _compared(sizes: Sizes, deadline_ns: int, clock: Clock) -> tuple[Verified, b
 
 def _built(builds: Builds, trial: Trial, deadline_ns: int, clock: Clock) -> tuple[Verified, bool]:
     most_ns = max(_LONGEST_NS, _LEAST_RUNS * trial.first_ns)
-    left_ns = deadline_ns - clock()
-    budget_ns = min((left_ns - 2 * trial.first_ns) // 2, most_ns)
-    if budget_ns <= 0:
-        raise _too_long(trial, 2 * trial.first_ns, left_ns)
+    left_ns, needed_ns = deadline_ns - clock(), 2 * trial.first_ns
+    if needed_ns > left_ns:
+        raise _too_long(trial, needed_ns, left_ns)
+    budget_ns = min((left_ns - needed_ns) // 2, most_ns)
     found = timed_builds(builds, budget_ns=budget_ns, deadline_ns=deadline_ns, clock=clock)
     return found.verified, found.interrupted
 

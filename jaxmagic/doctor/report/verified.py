@@ -116,7 +116,7 @@ def _too_little_time(first_ns: int = 0, budget_ns: int = 0) -> str:
     """Word which budget lets a trial begin; a record of an earlier version does not say."""
     if not budget_ns:
         return _not("too little time is left for it; a longer --budget (budget_s= in Python) would help")
-    seconds = max(math.ceil(budget_ns / 1e9), 1)
+    seconds = max(math.ceil(1.25 * budget_ns / 1e9), 1)  # a first run takes longer at some times than at others
     seconds = -(-seconds // 10) * 10 if seconds > 10 else seconds
     return _not(
         f"too little time is left for it: a first run takes {units.time(first_ns)}. Give it at least --budget "

@@ -23,10 +23,12 @@ from jax import lax
 from shells import Session
 
 import jaxmagic
+from jaxmagic.doctor.capture import verify as verifying
 from jaxmagic.doctor.capture.changes import Changed, Snapshot
 from jaxmagic.doctor.capture.remedies.calls.jitted_function import Jitted
 from jaxmagic.doctor.capture.remedies.effects import Effects
-from jaxmagic.doctor.capture.remedies.measured_remedy import Run, measured
+from jaxmagic.doctor.capture.remedies.measured_remedy import Measured, Run, measured
+from jaxmagic.doctor.capture.remedies.remedy import Builds
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.capture.verify import Trial, verify
 from jaxmagic.doctor.record.diagnosis import Diagnosis
@@ -787,6 +789,48 @@ class TestLimits:
                 x=x,
             )
             assert [each.facts for each in found.notes] == [{"first_ns": 10 * MS, "budget_ns": 24 * MS + spent_ns}]
+
+    @pytest.mark.parametrize("rules", [["compile-time"], ["recompile", "compile-time"], ["unrolled-loop"] * 3])
+    @pytest.mark.parametrize("budget_ns", [1, 9 * MS, 25 * MS, 95 * MS])
+    def test_the_budget_that_is_told_lets_a_trial_begin(
+        self, rules: list[str], budget_ns: int, x: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Each trial takes all the time that it may. First runs take 10 ms, and proposals compile."""
+        now = [0]
+
+        def proposing(times: int) -> Callable[[RuleFinding, TriedCode], Builds]:
+            def propose(finding: RuleFinding, code: TriedCode) -> Builds:
+                now[0] += times * 10 * MS
+                return Builds(lambda: None, lambda: None, ((), ()))
+
+            return propose
+
+        def taking(least_ns: int) -> Callable[..., Measured]:
+            def take(*_: Any, budget_ns: int, **__: Any) -> Measured:
+                now[0] += least_ns + budget_ns
+                runs = note("doctor.tried_runs", before_runs=7, after_runs=7)
+                return Measured(Verified(before_ns=1.0, after_ns=1.0, notes=(runs,)), interrupted=False)
+
+            return take
+
+        def budgets(budget_ns: int) -> list[int | None]:
+            now[0] = 0
+            code = TriedCode("f(x)", {"f": compiles_each_time, "x": x})
+            findings = [finding(each, line=f"{number}") for number, each in enumerate(rules)]
+            found = verify(findings, Trial(code, [], 10 * MS, MS, budget_ns), SILENT, lambda: now[0])
+            in_order = sorted(found, key=lambda each: str(each.line))
+            notes = [each.verified.notes for each in in_order if each.verified is not None]
+            told = [{one.kind: one.facts for one in each}.get("doctor.not_tried_budget") for each in notes]
+            return [None if each is None else int(each["budget_ns"]) for each in told]
+
+        monkeypatch.setitem(verifying.REMEDIES, "compile-time", proposing(1))
+        monkeypatch.setitem(verifying.REMEDIES, "unrolled-loop", proposing(3))
+        monkeypatch.setattr(verifying, "timed_builds", taking(20 * MS))
+        monkeypatch.setattr(verifying, "measured", taking(10 * MS))
+        for place, told_ns in enumerate(budgets(budget_ns)):
+            if told_ns is not None:
+                assert told_ns > budget_ns
+                assert budgets(told_ns)[place] is None
 
     def test_no_run_begins_after_the_limit(self, x: Any) -> None:
         ticks = count(step=20 * MS)  # each look at this clock takes 20 ms, and there is one before each run

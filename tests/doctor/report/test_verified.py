@@ -14,8 +14,8 @@ from jaxmagic.records.note import Note, note
     [
         (
             note("doctor.not_tried_budget", first_ns=18 * 10**9, budget_ns=52 * 10**9),
-            "Not tried: too little time is left for it: a first run takes 18.0 s. Give it at least --budget 60s "
-            "(budget_s=60 in Python).",
+            "Not tried: too little time is left for it: a first run takes 18.0 s. Give it at least --budget 70s "
+            "(budget_s=70 in Python).",
         ),
         (
             note("doctor.not_tried_budget", first_ns=2 * 10**8, budget_ns=24 * 10**8),
