@@ -119,7 +119,7 @@ def _site(line: Frame, evidence: Evidence) -> _Site | None:
         ) | changed_in_place(loop):
             array = inputs_inside(line, evidence).get(name)
             if not may_be_donated(None if array is None else array.type, evidence):
-                return _Site(line, name, _once_code(name, call, loop, nodes[-1], scope))
+                return _Site(line, name, _once_code(name, call, loop, nodes[-1], scope, _is_one(line, evidence)))
     return None
 
 
@@ -137,17 +137,26 @@ def _has(node: ast.AST, call: ast.Call) -> bool:
     return any(each is call for each in ast.walk(node))
 
 
-def _once_code(name: str, call: ast.Call, loop: ast.AST, statement: ast.AST, scope: ast.AST) -> str | None:
+def _is_one(line: Frame, evidence: Evidence) -> bool:
+    """Return whether a line is known to convert one array, whose values nothing changes meanwhile."""
+    converted = [each.same_values for each in evidence.conversions if each.line == line and not each.function]
+    return converted == [True]
+
+
+def _once_code(
+    name: str, call: ast.Call, loop: ast.AST, statement: ast.AST, scope: ast.AST, is_one: bool
+) -> str | None:
     """Return the same conversion before the loop, and the statement of the loop with its result.
 
-    The result has another name if the loop also uses the array of NumPy. There is no code for a variable of another
-    function, nor for a statement with a body.
+    The result has another name if the loop also uses the array of NumPy, or if the function does not own the
+    variable: then other code may change the array, and there is only code for one that is known to stay the same.
+    There is none for a statement with a body.
     """
-    own = stored(scope.body) | parameters(scope) if isinstance(scope, Function) else {name}
-    if name not in own or not isinstance(statement, ast.stmt) or hasattr(statement, "body"):
+    is_own = not isinstance(scope, Function) or name in stored(scope.body) | parameters(scope)
+    if not (is_own or is_one) or not isinstance(statement, ast.stmt) or hasattr(statement, "body"):
         return None
     uses = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and each.id == name]
-    converted = name if len(uses) == 1 else f"{name}_jax"
+    converted = name if is_own and len(uses) == 1 else f"{name}_jax"
     if converted != name and any(isinstance(each, ast.Name) and each.id == converted for each in ast.walk(scope)):
         return None
     inside = with_replaced_calls(statement, {call: ast.Name(converted)})

@@ -67,6 +67,35 @@ def test_the_same_array_for_every_item_of_a_comprehension(converting: Any, sourc
     assert found.code == f"{name} = jnp.asarray(x)  # before the loop\n{code}"
 
 
+@pytest.mark.parametrize(
+    ("same_values", "code"),
+    [
+        ([True], "x_jax = jnp.asarray(x)  # before the loop\n{}"),
+        ([False], None),
+        ([True, True], None),  # another array in its place
+        ([], None),
+    ],
+)
+@pytest.mark.parametrize(
+    ("source", "inside"),
+    [
+        (LOOP, "s = f(x_jax)  # in the loop"),
+        ("def run(n):\n    return [f({}) for i in range(n)]\n", "return [f(x_jax) for i in range(n)]"),
+        ("def run(n):\n    return sum(f({}) for i in range(n))\n", "return sum((f(x_jax) for i in range(n)))"),
+    ],
+)
+def test_an_array_of_other_code_gets_a_name_of_its_own_if_it_stays_the_same(
+    converting: Any, same_values: list[bool], code: str | None, source: str, inside: str
+) -> None:
+    made = converting("jnp.asarray(x)", source=source.replace("run(x, n)", "run(n)"))
+    one = Conversion(
+        line=made.programs[0].called_at, called_from=(), count=20, size_bytes=2**20, type="f", same_values=True
+    )
+    conversions = tuple(replace(one, same_values=each) for each in same_values)
+    (found,) = transfer.look(replace(made, conversions=conversions))
+    assert found.code == (None if code is None else code.format(inside))
+
+
 @pytest.mark.clock
 @pytest.mark.usefixtures("at_any_cost")
 @pytest.mark.parametrize("as_list", [True, False])
