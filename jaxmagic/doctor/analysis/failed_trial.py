@@ -57,7 +57,8 @@ def revised(finding: RuleFinding, verified: Verified, run_ns: int | None = None)
     """
     promised = finding
     finding = _as_gained(_as_extrapolated(_as_compiled(finding, verified), verified), verified, run_ns)
-    if (finding.cost_ns, finding.cost_bytes) != (promised.cost_ns, promised.cost_bytes):
+    before, costs = (promised.cost_ns, promised.cost_bytes), (finding.cost_ns, finding.cost_bytes)
+    if before != costs and before != (None, None):
         verified = replace(verified, notes=(*verified.notes, _given_before(promised)))
     if is_in_vain(finding, verified) and _is_of_a_part(finding) and verified.outputs_agree is not False:
         told = [each for each in verified.notes if each.kind == "doctor.tried_runs"]
