@@ -228,7 +228,9 @@ def about_basis(verdicts: Sequence[Versus]) -> list[str]:
     found = found_of(basis.smallest_ratio)
     rests_on = f"{who}. {noise[0].upper()}{noise[1:]}. {found[0].upper()}{found[1:]}."
     if min(counts) >= ENOUGH:
-        return [rests_on]
+        noisy = any(each.verdict == "too noisy to tell" for each in verdicts)
+        more = f"More processes show smaller differences: take both with --processes {2 * max(counts)}, for example."
+        return [rests_on, more] if noisy else [rests_on]
     how = "Take both with --processes 5 (processes=5)"
     if of_candidates:  # which are measured in one process each, so that their records do not do
         how = (

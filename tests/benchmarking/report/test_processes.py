@@ -137,7 +137,8 @@ def test_a_benchmark_and_its_comparison_tell_the_same_noise_in_the_same_words(be
             3,
             0.12,
             "Each record is from 3 processes. Their medians vary by 4 % from process to process (standard "
-            "deviation). A difference of 1.16x would be found in 8 of 10 cases, a smaller one less often.",
+            "deviation). A difference of 1.16x would be found in 8 of 10 cases, a smaller one less often. More "
+            "processes show smaller differences: take both with --processes 6, for example.",
         ),
         (
             1,
@@ -157,6 +158,17 @@ def test_what_a_verdict_rests_on(
     ]
     known = noise and ProcessNoise(programs=(ProgramNoise(call_ns=1e7, sd=noise),), processes=5)
     assert " ".join(about_basis([against(*records, process_noise=known or None)])) == sentence
+
+
+@pytest.mark.parametrize(("slower", "more"), [(1.05, True), (3.0, False)])
+def test_more_processes_are_advised_where_the_noise_between_them_hides_a_difference(
+    benchmark: Benchmark, slower: float, more: bool
+) -> None:
+    old, new = ((1.0, 1.05, 0.97), tuple(slower * each for each in (1.0, 1.05, 0.97)))
+    versus = against(over_processes(benchmark, old), over_processes(benchmark, new))
+    assert (versus.verdict == "too noisy to tell") == more
+    advice = "More processes show smaller differences: take both with --processes 6, for example."
+    assert about_basis([versus])[1:] == ([advice] if more else [])
 
 
 def test_the_frame_has_the_process_of_each_sample(benchmark: Benchmark) -> None:
