@@ -93,15 +93,28 @@ def _differentiated(function: str) -> str:
     return f"The differentiated function{function and f' {quoted(function)}'}"
 
 
-def _write_same_sizes(pairs: str, names: str, shape: str, jax: str) -> str:
-    """Word what to write for mapped axes of different sizes: there is one call for each element, or for each pair."""
-    each = (
-        f"To call it for all pairs of {quoted(names)}, map it twice: {printable(pairs)}, of which the result begins "
-        f"with the axes ({shape})."
-        if pairs
-        else f"To call it for all pairs, map it twice, as in {jax}.vmap({jax}.vmap(f, in_axes=(None, 0)), "
-        "in_axes=(0, None))(a, b)."
-    )
+def _write_same_sizes(pairs: str, names: str, shape: str, jax: str, elements: str = "") -> str:
+    """Word what to write for mapped axes of different sizes: there is one call for each element, or for each pair.
+
+    Args:
+        pairs: the call for all pairs; empty if it is unknown, or if it would fail as well.
+        names: the arguments that form pairs; empty if they are unknown.
+        shape: the mapped axes of the result.
+        jax: the name of ``jax``.
+        elements: the shapes of the elements of a pair, unless these surely fit.
+    """
+    if pairs:
+        each = f"To call it for all pairs of {quoted(names)}, map it twice: {printable(pairs)}, of which the result "
+        each += f"begins with the axes ({shape})."
+        each += f" The function then gets arguments of the shapes {elements}, which have to fit." if elements else ""
+    elif names:
+        each = (
+            f"Calling it for all pairs of {quoted(names)} would fail as well: arguments of the shapes {elements} do "
+        )
+        each += "not fit."
+    else:
+        each = f"To call it for all pairs, map it twice, as in {jax}.vmap({jax}.vmap(f, in_axes=(None, 0)), "
+        each += "in_axes=(0, None))(a, b). The elements of a pair have to fit."
     return (
         f"If the elements belong together one by one, the mapped axes need one size: correct the line that made one "
         f"of them. An argument that all elements share, whole, gets None in in_axes=. {each}"

@@ -4,28 +4,44 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 
 from ......records.note import note
+from .....record.failing_code import Operand
 from .....record.failure import Failure
 from ...expression import Expression, expression_of, spelled
 from ..explained import SHAPE, Explained, Rule
-from ..operands import fact, shapes_in, shortened
+from ..operands import Shape, broadcast, fact, product, shapes_in, shortened, written
+
+
+class _MisfitError(Exception):
+    """Says that the operands of arithmetic do not fit each other."""
 
 
 def explain_vmap_sizes(failure: Failure) -> Explained:
     """Explain mapped axes of different sizes."""
     axes = re.findall(r"had size (\d+)(?:, e\.g\.|:) (axis .+?);?$", fact(failure, "axes"), re.M)
     said = "; ".join(f"{size} for {where.replace(' of type ', ' (')})" for size, where in axes)
-    pairs, names = _pairs(failure, expression_of(failure)) or ("", "")
+    pairs, names, elements, fit = _pairs(failure, expression_of(failure)) or ("", "", "", None)
     shape = ", ".join(size for size, _ in axes)
     return Explained(
         note("doctor.error_vmap_sizes", axes=said),
-        note("doctor.write_same_sizes", pairs=pairs, names=names, shape=shape, jax=spelled(failure, "jax")),
+        note(
+            "doctor.write_same_sizes",
+            pairs="" if fit is False else pairs,
+            names=names,
+            shape=shape,
+            elements="" if fit else elements,
+            jax=spelled(failure, "jax"),
+        ),
     )
 
 
-def _pairs(failure: Failure, failing: Expression | None) -> tuple[str, str] | None:
-    """Return the call of a function that is mapped for all pairs, and the arguments; ``None`` if they are unknown."""
+def _pairs(failure: Failure, failing: Expression | None) -> tuple[str, str, str, bool | None] | None:
+    """Return the call of a function that is mapped for all pairs, and the arguments; ``None`` if they are unknown.
+
+    The known shapes of what the function then gets follow, and whether these fit.
+    """
     match None if failing is None else failing.node:
         case ast.Call(func=ast.Call(func=vmap, args=[function, *axes], keywords=options), args=given, keywords=[]):
             entries = _entries([*axes, *(each.value for each in options if each.arg == "in_axes")], len(given))
@@ -52,7 +68,62 @@ def _pairs(failure: Failure, failing: Expression | None) -> tuple[str, str] | No
     named = (
         " and ".join(each.text for each, size in zip(operands, sizes, strict=True) if size == kind) for kind in kinds
     )
-    return code, " with ".join(named)
+    shapes = [_element(each, axis) for each, axis in zip(operands, entries, strict=True)]
+    elements = " and ".join(written(each) for each in shapes if each is not None)
+    return code, " with ".join(named), elements, _fit(function, shapes)
+
+
+def _element(operand: Operand, axis: int | None) -> Shape | None:
+    """Return the shape of an element of an array along an axis, or of the whole; ``None`` if it is unknown."""
+    if operand.shape is None or axis is None:
+        return operand.shape
+    left = list(operand.shape)
+    del left[axis]
+    return tuple(left)
+
+
+def _fit(function: ast.expr, shapes: list[Shape | None]) -> bool | None:
+    """Return whether the arithmetic of a lambda can combine arguments of these shapes; ``None`` if it is unknown.
+
+    The function itself is not called: it may print, or change what it closes over.
+    """
+    if shapes and not any(shapes) and None not in shapes:
+        return True  # numbers fit each other
+    if not isinstance(function, ast.Lambda):
+        return None
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    try:
+        return None if _computed(function.body, dict(zip(names, shapes, strict=False))) is None else True
+    except _MisfitError:
+        return False
+
+
+def _computed(node: ast.expr, shapes: Mapping[str, Shape | None]) -> Shape | None:
+    """Return the shape that arithmetic computes; ``None`` if it is unknown.
+
+    Raises:
+        _MisfitError: If operands do not fit each other.
+    """
+    if isinstance(node, ast.Name):
+        return shapes.get(node.id)
+    if isinstance(node, ast.Constant):
+        return () if isinstance(node.value, int | float | complex) else None
+    if isinstance(node, ast.UnaryOp):
+        return _computed(node.operand, shapes)
+    if isinstance(node, ast.Call):
+        for each in node.args:
+            _computed(each, shapes)
+        return None
+    if not isinstance(node, ast.BinOp):
+        return None
+    left, right = _computed(node.left, shapes), _computed(node.right, shapes)
+    is_product = isinstance(node.op, ast.MatMult)
+    if left is None or right is None or (is_product and not (1 <= len(left) <= 2 and 1 <= len(right) <= 2)):
+        return None
+    shape = product(left, right) if is_product else broadcast([left, right])
+    if shape is None:
+        raise _MisfitError
+    return shape
 
 
 def _entries(axes: list[ast.expr], count: int) -> list[int | None] | None:

@@ -48,3 +48,64 @@ def test_other_calls_get_an_example(call: str) -> None:
     cell = Cell(source.format(call=call))
     assert "The mapped axes have different sizes" in cell.said
     assert "as in jax.vmap(jax.vmap(f, in_axes=(None, 0)), in_axes=(0, None))(a, b)." in cell.said
+
+
+PAIRED = """
+    def f(a, b): return a * b
+    a, b = jnp.ones((6, {first})), jnp.ones((5, {second}))
+    y = jax.vmap({function})(a, b)  # here
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "first", "second"),
+    [
+        ("lambda s, w: s * w", 4, 3),
+        ("lambda s, w: 2 * -s - w", 4, 3),
+        ("lambda s, w: jnp.sum(s * w)", 4, 3),
+        ("lambda s, w: s @ w", 4, 3),
+    ],
+)
+def test_all_pairs_are_not_advised_if_their_elements_do_not_fit(function: str, first: int, second: int) -> None:
+    cell = Cell(PAIRED.format(function=function, first=first, second=second))
+    assert "Calling it for all pairs of a with b would fail as well" in cell.said
+    assert "arguments of the shapes (4,) and (3,) do not fit." in cell.said
+    assert "map it twice" not in cell.said
+    pairs = f"jax.vmap(jax.vmap({function}, in_axes=(None, 0)), in_axes=(0, None))"
+    again = Cell(cell.source.replace(f"jax.vmap({function})", pairs).replace("  # here", ""))
+    assert isinstance(again.error, ValueError | TypeError)
+
+
+@pytest.mark.parametrize(
+    ("function", "first", "second", "fits"),
+    [
+        ("lambda s, w: s * w", 4, 4, True),
+        ("lambda s, w: s * w", 4, 1, True),
+        ("lambda s, w: s @ w + 1", 4, 4, True),
+        ("lambda s, w: jnp.sum(s * w)", 4, 4, False),
+        ("lambda s, w: jnp.outer(s, w)", 4, 3, False),
+        ("lambda s, w: s[:3] * w", 4, 3, False),
+        ("lambda s, w: s[..., None] @ w[None]", 4, 3, False),
+        ("f", 4, 4, False),
+    ],
+)
+def test_elements_of_pairs_have_to_fit_what_the_function_computes(
+    function: str, first: int, second: int, fits: bool
+) -> None:
+    cell = Cell(PAIRED.format(function=function, first=first, second=second))
+    pairs = f"jax.vmap(jax.vmap({function}, in_axes=(None, 0)), in_axes=(0, None))(a, b)"
+    assert f"map it twice: {pairs}, of which the result begins with the axes (6, 5)." in cell.said
+    condition = f"The function then gets arguments of the shapes (4,) and ({second},), which have to fit."
+    assert (condition in cell.said) != fits
+    again = cell.rewritten(f"y = {pairs}")
+    assert again.error is None
+    assert again.names["y"].shape[:2] == (6, 5)
+
+
+def test_the_shapes_of_unmapped_containers_are_left_out() -> None:
+    function = "lambda p, s, w: (s * p['k']) @ w"
+    cell = Cell(f"""
+        p, a, b = {{"k": 2.0}}, jnp.ones((6, 4)), jnp.ones((5, 4))
+        y = jax.vmap({function}, in_axes=(None, 0, 0))(p, a, b)  # here
+    """)
+    assert "The function then gets arguments of the shapes (4,) and (4,), which have to fit." in cell.said
