@@ -26,6 +26,7 @@ from .known_values.defaults import replaced_default
 from .known_values.known_number import flag_in_container, known_number, perhaps_static
 from .known_values.python_operand import joined_conditions, python_operand
 from .known_values.size_use import size_use
+from .known_values.sized_results import write_sized
 from .known_values.static_argument import is_jitted_itself, library_remedy, static_argument, write_static
 from .mask_rows import mask_remedy
 from .origin import error_finding
@@ -205,7 +206,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if "." in use and method in ("index", "count"):
         return note("doctor.write_found", function=use, jnp=jnp), None
     if method in ("compress", "extract") and use.partition(".")[0] in (jnp, spelled(failure, "jax")):
-        return note("doctor.write_sized", function=use, jnp=jnp), None
+        return write_sized(failure, failing, use, method), None
     if use == "comprehension":
         return mask_remedy(failure), None
     if use == "bool":

@@ -13,6 +13,7 @@ from .known_values.lookups import choice, indexed, looked_up, table_of
 from .known_values.math_functions import MATH, SPECIAL, functions_of_math
 from .known_values.passed_functions import converted, passed_on, unmapped
 from .known_values.size_use import parts_in, size_use
+from .known_values.sized_results import LENGTHS, SIZED, write_sized
 from .known_values.slices import dynamic_slice
 from .known_values.static_argument import (
     is_jitted_itself,
@@ -27,15 +28,6 @@ from .wrong_arguments.values.formats import formatted
 
 #: Functions and methods that convert a value to a Python number.
 _CONVERSIONS = "float", "int", "complex", "item", "tolist", "__index__"
-
-#: Functions whose result has a size that depends on values, and that take ``size=``.
-_SIZED = (
-    *("nonzero", "unique", "where", "argwhere", "flatnonzero", "intersect1d", "union1d", "setdiff1d"),
-    *("compress", "extract"),
-)
-
-#: Functions whose result has a size that depends on values, and the argument that says how long it is.
-_LENGTHS = {"bincount": "length", "repeat": "total_repeat_length"}
 
 
 def explain_number(failure: Failure) -> RuleFinding:
@@ -159,22 +151,21 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_function", function=need, replacement=replacement), None
     if failure.detail in ("float", "int", "complex") and need != failure.detail:
         return note("doctor.write_library", function=need), None
-    function = {name, (failure.detail or "").rpartition(".")[2]}
-    if function & {*_SIZED} and not _is_given(failure, failing, "size"):
-        return note("doctor.write_sized", function=need, jnp=jnp, jitted=is_jitted_itself(failure)), None
+    functions = name, (failure.detail or "").rpartition(".")[2]
+    sized = next((each for each in functions if each in (*SIZED, *LENGTHS)), "")
+    if sized in SIZED and not _is_given(failure, failing, "size"):
+        return write_sized(failure, failing, need, sized), None
     sliced = dynamic_slice(failure, failing) if failing is not None and need == "slice" else None
     if sliced is not None:
         return sliced
     if static is not None and static.certain == "yes":
         return write_static(failure, static, "" if size or need != "index" else table_of(failure, failing, jnp))
-    length = next((_LENGTHS[each] for each in sorted(function & {*_LENGTHS})), "")
-    if length and not _is_given(failure, failing, length):
+    if sized in LENGTHS and not _is_given(failure, failing, LENGTHS[sized]):
         if (failure.type or "").endswith("[]"):  # how often, which may be a Python number where the call is
             advice = known_number(failure, failing, static, "size")
             if advice[0].kind != "doctor.write_known_size":
                 return advice
-        jitted = is_jitted_itself(failure)
-        return note("doctor.write_sized", function=need, jnp=jnp, argument=length, jitted=jitted), None
+        return write_sized(failure, failing, need, sized), None
     if need == "range":
         return known_number(failure, failing, static, "range")
     if need == "index" and size == "slice":

@@ -121,7 +121,14 @@ def _write_dynamic_slice(
     )
 
 
-def _write_sized(function: str, jnp: str, argument: str = "", jitted: bool = False) -> str:
+def _write_sized(
+    function: str,
+    jnp: str,
+    argument: str = "",
+    jitted: bool = False,
+    counted: str = "",
+    count: str = "",
+) -> str:
     """Word how many elements a function returns whose result has a size that depends on values.
 
     Args:
@@ -129,18 +136,26 @@ def _write_sized(function: str, jnp: str, argument: str = "", jitted: bool = Fal
         jnp: the name of ``jax.numpy``.
         argument: the argument that says how many; ``size`` and ``fill_value`` if left out.
         jitted: whether ``jax.jit`` gets the function itself, and traces this argument.
+        counted: the length of the result, if the code uses nothing else of it.
+        count: code that counts as many elements; empty if there is none.
     """
     many = f"{quoted(function)} returns as many elements as the values say."
+    if count:
+        return (
+            f"{many} To count them, write {printable(count)} in place of {printable(counted)}. With size=, "
+            f"{printable(counted)} would be that size, whatever the values are."
+        )
+    then = f" {printable(counted)} is then that size, whatever the values are." if counted else ""
     size = argument or "size"
     static = f' Declare {size} static where the function is jitted: static_argnames="{size}".' if jitted else ""
     if argument:
         known = f"a number known during tracing: the result is padded, or cut, to it.{static}"
         return f"{many} Say how many with {argument}=, {known}"
     if jitted:
-        return f"{many} Give it size=, and fill_value= for the padding.{static}"
+        return f"{many} Give it size=, and fill_value= for the padding.{static}{then}"
     no_mask = function.endswith(("unique", "intersect1d", "union1d", "setdiff1d"))
     where = "" if no_mask else f", or use {jnp}.where(condition, a, b) with three arguments"
-    return f"{many} Give it size=, a number known during tracing, and fill_value= for the padding{where}."
+    return f"{many} Give it size=, a number known during tracing, and fill_value= for the padding{where}.{then}"
 
 
 def _write_number_after(
