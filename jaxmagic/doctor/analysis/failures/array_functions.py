@@ -21,6 +21,7 @@ from .expression import (
     with_imports,
 )
 from .known_values.size_use import sizes_in
+from .known_values.sized_results import is_sized, write_sized
 from .known_values.stored_number import stored_number
 from .mask_rows import mask_remedy
 from .numbers import explain_number
@@ -157,7 +158,11 @@ def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, s
     after = stored_number(failure, failing, called) if full in ("numpy.asarray", "numpy.array") else None
     if after is not None:
         return after, None
-    if failing is not None and full.startswith("numpy.") and name in _SHARED:
+    node = None if failing is None else failing.node
+    of_numpy = full.startswith("numpy.")
+    if failing is not None and of_numpy and isinstance(node, ast.Call) and is_sized(failure, failing, node, name):
+        return write_sized(failure, failing, f"{jnp}.{name}", name, replaced=called), None
+    if failing is not None and of_numpy and name in _SHARED:
         return _all_replaced(failure, failing, jnp)
     if full.startswith("numpy.random.") or called.startswith(f"{spelled(failure, 'numpy')}.random."):
         return note("doctor.write_random", function=called, jax=spelled(failure, "jax")), None
@@ -207,7 +212,7 @@ def _all_replaced(failure: Failure, failing: Expression, jnp: str) -> tuple[Note
         functions[text] = f"{jnp}.{function}"
         other |= {functions[text]: None} if not all(_is_shared(function, one) for one in each.keywords) else {}
         given = _given(failure, each, function, jnp)
-        complete = complete and given is not None
+        complete = complete and given is not None and not is_sized(failure, failing, each, function, bool(method))
         if given is not None:
             owner = [each.func.value] if method and isinstance(each.func, ast.Attribute) else []
             each.func, each.args = call(f"{jnp}.{function}").func, [*owner, *given]

@@ -126,6 +126,7 @@ def _write_sized(
     jnp: str,
     argument: str = "",
     jitted: bool = False,
+    replaced: str = "",
     counted: str = "",
     count: str = "",
 ) -> str:
@@ -136,10 +137,13 @@ def _write_sized(
         jnp: the name of ``jax.numpy``.
         argument: the argument that says how many; ``size`` and ``fill_value`` if left out.
         jitted: whether ``jax.jit`` gets the function itself, and traces this argument.
+        replaced: the function of NumPy that is called in its place.
         counted: the length of the result, if the code uses nothing else of it.
         count: code that counts as many elements; empty if there is none.
     """
     many = f"{quoted(function)} returns as many elements as the values say."
+    if replaced:
+        many = f"Use {quoted(function)} in place of {quoted(replaced)}. {many}"
     if count:
         return (
             f"{many} To count them, write {printable(count)} in place of {printable(counted)}. With size=, "

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from .....records.note import Note, note
 from ....record.failure import Failure
-from ..expression import Expression, spelled, statements
+from ..expression import Expression, gets_traced, spelled, statements, value_named
 from .size_use import size_use
 from .static_argument import is_jitted_itself
 
@@ -22,7 +22,7 @@ SIZED = (*_WHERE_TRUE, "unique", "intersect1d", "union1d", "setdiff1d")
 LENGTHS = {"bincount": "length", "repeat": "total_repeat_length"}
 
 
-def write_sized(failure: Failure, failing: Expression | None, function: str, name: str) -> Note:
+def write_sized(failure: Failure, failing: Expression | None, function: str, name: str, replaced: str = "") -> Note:
     """Return the advice for a function whose result is as long as the values say.
 
     Args:
@@ -30,6 +30,7 @@ def write_sized(failure: Failure, failing: Expression | None, function: str, nam
         failing: the failing expression, which calls the function.
         function: the function of ``jax.numpy``, as it is called.
         name: its name in ``jax.numpy``.
+        replaced: the function of NumPy that is called in its place, if any.
     """
     jnp = spelled(failure, "jax.numpy")
     known = failing is not None and name in SIZED and function.rpartition(".")[2] == name
@@ -39,10 +40,31 @@ def write_sized(failure: Failure, failing: Expression | None, function: str, nam
         function=function,
         jnp=jnp,
         argument=LENGTHS.get(name, ""),
-        jitted=is_jitted_itself(failure),
+        jitted=not replaced and is_jitted_itself(failure),
+        replaced=replaced,
         counted=counted,
         count=count,
     )
+
+
+def is_sized(failure: Failure, failing: Expression, node: ast.Call, name: str, method: bool = False) -> bool:
+    """Return whether the length of what a function of NumPy returns depends on traced values.
+
+    Args:
+        failure: what is known about the failure.
+        failing: the failing expression.
+        node: the call of the function.
+        name: its name, without the module.
+        method: whether it is called as a method of an array.
+    """
+    if name == "where":
+        return len(node.args) + len(node.keywords) == 1
+    if name != "repeat":
+        return name in (*SIZED, *LENGTHS)
+    given = [*node.args[0 if method else 1 :][:1], *(each.value for each in node.keywords if each.arg == "repeats")]
+    value = value_named(failure, ast.unparse(given[0])) if given else None
+    number = value is not None and value.type.endswith("[]")  # which may be static
+    return bool(given) and not number and gets_traced(failure, failing, given[0])
 
 
 def _count(failure: Failure, failing: Expression, name: str, jnp: str) -> tuple[str, str]:

@@ -91,3 +91,60 @@ def test_a_count_that_decides_a_size_is_no_array() -> None:
     said = failed("return jnp.zeros(len(jnp.unique(x)))  # here").said
     assert "for the padding. len(jnp.unique(x)) is then that size" in said
     assert "count" not in said
+
+
+@pytest.mark.parametrize(
+    ("call", "size", "given"),
+    [
+        ("np.bincount(x, minlength=10)", "length", 10),
+        ("np.unique(x)", "size", 3),
+        ("np.nonzero(x)[0]", "size", 3),
+        ("np.flatnonzero(x > 1)", "size", 2),
+        ("np.argwhere(x)", "size", 3),
+        ("np.where(x > 1)[0]", "size", 2),
+        ("np.repeat(x, x)", "total_repeat_length", 5),
+        ("np.repeat(np.arange(4), repeats=x)", "total_repeat_length", 5),
+        ("np.setdiff1d(x, x + 1)", "size", 1),
+        ("np.union1d(x, x + 1)", "size", 4),
+        ("np.intersect1d(x, x + 1)", "size", 2),
+        ("np.extract(x > 1, x)", "size", 2),
+        ("np.compress(x > 1, x)", "size", 2),
+    ],
+)
+def test_a_function_of_numpy_is_replaced_with_a_size(call: str, size: str, given: int) -> None:
+    cell = failed(f"return {call}  # here", "jnp.array([2, 0, 1, 2])")
+    function = call.partition("(")[0]
+    assert cell.finding.line == cell.here
+    assert f"Use jnp{function[2:]} in place of {function}. jnp{function[2:]} returns as many" in cell.said
+    assert f"{size}=, a number known during tracing" in cell.said
+    assert cell.finding.code is None  # it would fail without the size
+    place = call.index(")") if "[0]" in call else len(call) - 1
+    new = f"{call[:place]}, {size}={given}{call[place:]}".replace(function, f"jnp{function[2:]}")
+    again = cell.rewritten(f"return {new}")
+    assert again.error is None
+    expected = eval(call, {"np": np, "x": np.array([2, 0, 1, 2])})
+    np.testing.assert_array_equal(again.names["result"], expected)
+
+
+@pytest.mark.parametrize("length", ["len(np.unique(x))", "np.nonzero(x)[0].size", "len(np.argwhere(x))"])
+def test_a_length_that_numpy_counts_is_counted_by_jax(length: str) -> None:
+    cell = failed(f"return {length}  # here")
+    count = re.search(r"To count them, write (.*) in place of (.*)\. With size=", cell.said)
+    assert count is not None
+    assert count[2] == length
+    assert cell.rewritten(f"return {count[1]}").names["result"] == 4
+
+
+@pytest.mark.parametrize("call", ["np.where(x > 0, x, 0)", "np.repeat(np.sin(x), 2)"])
+def test_results_of_known_size_get_code(call: str) -> None:
+    cell = failed(f"return {call}  # here")
+    assert "as many elements as the values say" not in cell.said
+    assert cell.finding.code is not None
+    assert cell.rewritten(cell.finding.code).error is None
+
+
+@pytest.mark.parametrize("call", ["np.sin(x) + np.repeat(x, y)", "np.sin(x)[np.where(x > 0)]"])
+def test_code_would_fail_that_leaves_out_a_size_in_another_call(call: str) -> None:
+    cell = failed(f"y = jnp.ones(6, int) + (x > 9)\n    return {call}  # here")
+    assert cell.finding.line == cell.here
+    assert cell.finding.code is None
