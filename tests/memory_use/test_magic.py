@@ -491,11 +491,28 @@ def test_what_grows_in_three_runs_is_suspected(session: Any) -> None:
     assert "losses.clear()" in told
 
 
+@pytest.mark.parametrize("cell", ["big = f(x); big", "f(x)", "[f(x)]"])
+@pytest.mark.parametrize("later", [[], ["1", "2"], ["del _, Out[{}]"]])
+def test_the_advice_for_the_value_of_a_cell_frees_it(session: Any, cell: str, later: list[str]) -> None:
+    value = session.run(cell)
+    alive = weakref.ref(value[0] if isinstance(value, list) else value)
+    del value
+    number = session.shell.execution_count - 1
+    session.run("%jaxmem")
+    told = f"IPython has more names for Out[{number}], also hidden ones: %xdel _{number} deletes all names"
+    assert told in " ".join(session.report.split())
+    for each in later:
+        session.run(each.format(number))
+    assert alive() is not None
+    session.run(f"%xdel _{number}")
+    assert alive() is None
+
+
 def test_values_of_cells_are_suspected_where_they_are_kept(session: Any) -> None:
     for _ in range(3):
         session.run("%jaxmem f(x)")
     assert "Warning: Out[*] kept growing over the last 3 records" in session.report
-    assert "%reset -f out" in " ".join(session.report.split())
+    assert "%xdel _3 deletes every name" in " ".join(session.report.split())
 
 
 def test_values_that_are_thrown_away_are_not_suspected(session: Any) -> None:

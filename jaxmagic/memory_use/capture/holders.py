@@ -7,6 +7,7 @@ breadth-first from the names, and writes each path as a Python expression. It ca
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 from collections.abc import Collection, Iterable, Iterator
@@ -41,8 +42,8 @@ _LONGEST_KEY = 40
 _LONGEST_PATH = 120
 
 
-#: IPython's names for the last values, of which it has hidden copies.
-_LAST_VALUES = ("_", "__", "___")
+#: IPython's names for the values of cells, of which it has hidden copies.
+_VALUES = re.compile(r"_{1,3}|_\d+")
 _INPUTS = frozenset(("In", "_ih", "_dh", "_i", "_ii", "_iii"))
 
 
@@ -222,7 +223,7 @@ def _frames(error: Any) -> Iterator[types.FrameType]:
 
 
 def _of_shell(names: dict[str, Any], shown: Collection[int]) -> Iterator[Part]:
-    """Yield what IPython holds: the last cell's result, a traceback, and the last three values after ``%reset out``.
+    """Yield what IPython holds: the last cell's result, a traceback, and copies of values that have lost their names.
 
     Args:
         names: the names of the session.
@@ -238,7 +239,7 @@ def _of_shell(names: dict[str, Any], shown: Collection[int]) -> Iterator[Part]:
         yield ("name", "IPython's last traceback"), traceback
     hidden = held.get("user_ns_hidden")
     for key, value in dict.items(hidden) if type(hidden) is dict else ():
-        if type(key) is str and key in _LAST_VALUES and value is not names.get(key):
+        if type(key) is str and _VALUES.fullmatch(key) and value is not names.get(key):
             yield ("name", f"get_ipython().user_ns_hidden[{key!r}]"), value
 
 

@@ -26,6 +26,9 @@ _MOST_TOGETHER = 2
 
 _ROOT = re.compile(r"[^\W\d][\w ]*")
 
+#: The value of a cell, as a name of it begins.
+_OUTPUT = re.compile(r"Out\[(\d+)\]")
+
 #: Where the search for the holders of arrays goes.
 _SEARCHED = "The search follows names, outputs, closures and tracebacks through the objects of Python and NumPy."
 
@@ -163,6 +166,15 @@ def about_unnamed(live: LiveArrays) -> list[str]:
     return [f"Found no holder of {count} of {size}. {_SEARCHED} {_MAY_HOLD}"]
 
 
+def about_outputs(live: LiveArrays) -> list[str]:
+    """Tell how to free the value of a cell, for the largest array that one holds."""
+    outputs = (found[1] for each in live.arrays for name in each.names if (found := _OUTPUT.match(name)))
+    return [
+        f"IPython has more names for Out[{number}], also hidden ones: %xdel _{number} deletes all names of the value."
+        for number in [*outputs][:1]
+    ]
+
+
 def about_deleted(deleted: Sequence[HeldArray]) -> list[str]:
     """Name the deleted arrays that are still held by names."""
     if not deleted:
@@ -237,8 +249,8 @@ def remedy(path: str) -> str:
     """
     if path.startswith("Out[*]"):
         return (
-            "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out. IPython has "
-            "hidden copies of the last three: get_ipython().user_ns_hidden.update(_=0, __=0, ___=0)."
+            "Out keeps the value of every cell: end the line with a semicolon. For Out[3], %xdel _3 deletes every "
+            "name of the value, also IPython's hidden ones."
         )
     if path.startswith("last traceback"):
         return "The last traceback keeps the variables of its functions: run del sys.last_traceback, sys.last_value."

@@ -369,7 +369,9 @@ def test_what_ipython_keeps_when_out_was_reset_is_named(a: Any) -> None:
     shell.user_ns_hidden = {"_": a, "__": "", "_3": a}  # type: ignore[attr-defined]
     namespace = {"get_ipython": shell.get_ipython}
     assert names(a, namespace)[0] == "get_ipython().user_ns_hidden['_']"
-    assert names(a, namespace | {"_": a})[0] == "_"
+    assert "get_ipython().user_ns_hidden['_3']" in names(a, namespace)
+    assert names(a, namespace | {"_": a, "_3": a})[:2] == ["_", "_3"]
+    assert "get_ipython().user_ns_hidden['_3']" not in names(a, namespace | {"_": a, "_3": a})
 
 
 def test_the_traceback_that_ipython_keeps_is_searched_unless_it_is_the_last_one(

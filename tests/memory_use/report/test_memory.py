@@ -293,8 +293,8 @@ def test_a_peak_of_a_device_is_told_with_what_it_has(memory_profile: Any) -> Non
 
 
 _OF_OUT = (
-    "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out. IPython has "
-    "hidden copies of the last three: get_ipython().user_ns_hidden.update(_=0, __=0, ___=0)."
+    "Out keeps the value of every cell: end the line with a semicolon. For Out[3], %xdel _3 deletes every name "
+    "of the value, also IPython's hidden ones."
 )
 
 
