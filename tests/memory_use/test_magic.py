@@ -508,6 +508,31 @@ def test_the_advice_for_the_value_of_a_cell_frees_it(session: Any, cell: str, la
     assert alive() is None
 
 
+@pytest.mark.parametrize("before", [[], ["%jaxmem --bogus"], ["%jaxdoctor"], ["%jaxdoctor --bogus", "%jaxdoctor"]])
+@pytest.mark.parametrize("further", [False, True])
+def test_the_advice_for_the_last_traceback_frees_what_it_holds(
+    session: Any, before: list[str], further: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(session.shell, "showtraceback")  # IPython keeps the traceback that it shows
+    session.run("def bad(s):\n    t = s * 2\n    refs.append(weakref.ref(t))\n    t.reshape(7, 7)")
+    session.run("import weakref; refs = []; bad(x)", fails=TypeError)
+    for each in before:
+        session.shell.run_cell(each, store_history=True)
+    session.run("%jaxmem")
+    told = " ".join(session.report.split())
+    freed = "refs[0]() is None"
+    ((line, collect),) = re.findall(r"run (import gc, .* = None), and (gc.collect\(\))", told)
+    session.run(f"import gc; {collect}")
+    assert session.run(freed) is False
+    if further:
+        session.run("1 / 0", fails=ZeroDivisionError)
+    else:
+        session.run(line)
+    session.run(collect)
+    assert session.run(freed) is True
+    forget_errors(session)
+
+
 def test_values_of_cells_are_suspected_where_they_are_kept(session: Any) -> None:
     for _ in range(3):
         session.run("%jaxmem f(x)")

@@ -20,6 +20,7 @@ def report(live: LiveArrays, style: Style, explain: bool) -> Iterator[Block]:
     yield Headline(text=words.live_headline(live))
     yield from (Sentence(text=each, inner=True) for each in words.about_roots(live.arrays))
     yield from (Sentence(text=each, inner=True) for each in words.about_outputs(live))
+    yield from (Sentence(text=each, inner=True) for each in words.about_traceback(live))
     if len(live.arrays) > 1:
         yield Picture(chart=lambda: arrays_chart(live))
     whole, part = _table(live, style.rows), _table(live, _FEW_ARRAYS)

@@ -38,6 +38,15 @@ _MAY_HOLD = (
     "extension, another thread, or garbage in a cycle, which gc.collect() frees."
 )
 
+#: How to free what a traceback holds. Its frames form a cycle, which the previous cell's result may hold as well.
+_OF_TRACEBACK = (
+    "The last traceback keeps the variables of its functions until the next error: run import gc, sys; "
+    "sys.last_value = sys.last_exc = sys.last_traceback = get_ipython().InteractiveTB.tb = None, and gc.collect() in "
+    "the next cell."
+)
+
+_TRACEBACKS = ("last traceback", "IPython's last traceback")
+
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
     "Arrays: memory of all JAX arrays that are alive when all work is done.",
@@ -175,6 +184,12 @@ def about_outputs(live: LiveArrays) -> list[str]:
     ]
 
 
+def about_traceback(live: LiveArrays) -> list[str]:
+    """Tell how to free what the last traceback holds, if it holds an array."""
+    held = any(name.startswith(_TRACEBACKS) for each in live.arrays for name in each.names)
+    return [_OF_TRACEBACK] if held else []
+
+
 def about_deleted(deleted: Sequence[HeldArray]) -> list[str]:
     """Name the deleted arrays that are still held by names."""
     if not deleted:
@@ -252,8 +267,8 @@ def remedy(path: str) -> str:
             "Out keeps the value of every cell: end the line with a semicolon. For Out[3], %xdel _3 deletes every "
             "name of the value, also IPython's hidden ones."
         )
-    if path.startswith("last traceback"):
-        return "The last traceback keeps the variables of its functions: run del sys.last_traceback, sys.last_value."
+    if path.startswith(_TRACEBACKS):
+        return _OF_TRACEBACK
     if re.fullmatch(r"[\w.]+", name := path.removesuffix("[*]")):
         return f"If they are no longer needed: {f'del {name}' if name == path else f'{name}.clear()'}."
     return "If they are no longer needed, delete them there."

@@ -292,6 +292,12 @@ def test_a_peak_of_a_device_is_told_with_what_it_has(memory_profile: Any) -> Non
     assert "gpu:0: 512 KiB in use, peak 2.00 MiB, limit 1.00 GiB." in text
 
 
+_OF_TRACEBACK = (
+    "The last traceback keeps the variables of its functions until the next error: run import gc, sys; "
+    "sys.last_value = sys.last_exc = sys.last_traceback = get_ipython().InteractiveTB.tb = None, and gc.collect() in "
+    "the next cell."
+)
+
 _OF_OUT = (
     "Out keeps the value of every cell: end the line with a semicolon. For Out[3], %xdel _3 deletes every name "
     "of the value, also IPython's hidden ones."
@@ -310,7 +316,7 @@ _OF_OUT = (
         ("list(params)[*]", "If they are no longer needed, delete them there."),
         (
             "last traceback: frame f, variable x",
-            "The last traceback keeps the variables of its functions: run del sys.last_traceback, sys.last_value.",
+            _OF_TRACEBACK,
         ),
     ],
 )
