@@ -248,11 +248,19 @@ _NOBODY = 0
 
 
 def _choose(found: dict[str, str]) -> list[str]:
-    """Choose a few of the paths in `found`, whose values are the names that they begin with."""
-    paths = sorted(found, key=len)
+    """Choose a few of the paths in `found`, whose values are the names that they begin with.
+
+    A path that ends in a call inside a library comes after the others, which name what the user knows.
+    """
+    paths = sorted(found, key=_unclear)
     first = {found[path]: path for path in reversed(paths)}
     others = [path for path in paths if first[found[path]] != path]
-    return sorted([*sorted(first.values(), key=len), *others][:_MOST_NAMES], key=len)
+    return sorted([*sorted(first.values(), key=_unclear), *others][:_MOST_NAMES], key=_unclear)
+
+
+def _unclear(path: str) -> tuple[bool, int]:
+    """Order paths: those that name a variable first, the shortest first."""
+    return ": a call inside " in path, len(path)
 
 
 def path_of(steps: Iterable[Step]) -> str:

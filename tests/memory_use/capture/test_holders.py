@@ -328,6 +328,27 @@ def test_a_leak_in_a_module_of_the_users_is_found_without_a_name(a: Any, monkeyp
     assert names(a, {}) == ["mine.w"]
 
 
+def test_the_users_variables_in_a_traceback_come_before_calls_inside_a_library(
+    a: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library: dict[str, Any] = {"__name__": "jax._src.pjit"}
+    exec(compile("def run(x):\n    raise ZeroDivisionError", "/lib/site-packages/jax/_src/pjit.py", "exec"), library)
+
+    def train_for_many_steps(array_of_the_user: Any) -> None:
+        library["run"](array_of_the_user)
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        train_for_many_steps(a)
+    error: Any = caught.value
+    error.__traceback__ = error.__traceback__.tb_next  # without this test's own frame
+    monkeypatch.setattr(sys, "last_value", error, raising=False)
+    del caught
+    assert names(a, {}) == [
+        "last traceback: frame train_for_many_steps, variable array_of_the_user",
+        "last traceback: a call inside jax",
+    ]
+
+
 def test_outputs_are_named_once(a: Any) -> None:
     out = {7: a}
     namespace = {"_oh": out, "Out": out, "_": a, "__": a, "_7": a, "In": ["x"], "_i7": "x"}
