@@ -502,7 +502,6 @@ UNHASHABLE = {
     "name of a list": ("cfg", True, "cfg=settings"),
     "nested list": ("cfg", True, "cfg=[[1], 2]"),
     "positional": ("cfg", True, "[1, 2]"),
-    "dict": ("cfg", False, "{0: 1}"),
     "array": ("cfg", False, "jnp.ones(2)"),
 }
 
