@@ -30,6 +30,8 @@ def inference(tmp_path: Path) -> Callable[[Callable[[object], object]], object]:
     return namespace["Inference"]  # type: ignore[return-value]
 
 
+@pytest.mark.clock
+@pytest.mark.usefixtures("any_programs_are_long")
 def test_the_call_of_a_library_is_told_and_not_the_function_that_it_calls(
     inference: Callable[..., object],
 ) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import pytest
 
 import jaxmagic
-from jaxmagic.doctor.rules.compiling import compile_time
-from jaxmagic.doctor.rules.compiling.eager.eager_programs import MANY, eager_programs
+from jaxmagic.doctor.rules.compiling.eager.eager_programs import MANY
 from jaxmagic.doctor.rules.host.jitting.looped import MOST_UNROLLED
+
+pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("any_programs_are_long")]
 
 #: Each operation has a program for each of these shapes, and runs once for each of them in a round.
 FUNCTIONS = jnp.sin, jnp.cos, jnp.tan, jnp.sinh, jnp.cosh, jnp.tanh, jnp.exp, jnp.expm1, jnp.log1p, jnp.sqrt
@@ -38,17 +38,6 @@ def many(x: Any) -> Any:
     return total
 
 
-@pytest.fixture(autouse=True)
-def any_programs_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All operations compile in each test, and one nanosecond of that is enough."""
-    jax.clear_caches()
-    monkeypatch.setattr(
-        compile_time,
-        "eager_programs",
-        lambda found, rule, _, evidence: eager_programs(found, rule, 1, evidence),
-    )
-
-
 def advised(fn: Any) -> tuple[str, str | None]:
     (finding,) = jaxmagic.diagnose(fn, jnp.linspace(0.1, 0.9, 500), only="compile-time").findings
     assert finding.found.kind == "doctor.compile_time_eager"
@@ -57,7 +46,7 @@ def advised(fn: Any) -> tuple[str, str | None]:
 
 
 def test_few_operations_are_compiled_as_one_program() -> None:
-    assert advised(few)[1] == "few = jax.jit(few)"
+    assert advised(few)[1] == "import jax\nfew = jax.jit(few)"
 
 
 def test_a_loop_that_calls_many_is_not_unrolled_for_its_few_programs() -> None:
