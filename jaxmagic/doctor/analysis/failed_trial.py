@@ -102,7 +102,7 @@ def _as_compiled(finding: RuleFinding, verified: Verified) -> RuleFinding:
 def _as_gained(finding: RuleFinding, verified: Verified, run_ns: int | None) -> RuleFinding:
     """Return a finding whose cost is what its remedy gained, if even the upper end of that is below the cost.
 
-    That is a share of a run. A trial in which a run is far shorter, as JAX had compiled it before, shows another one.
+    The gain is a share of a run. It is unknown if the runs of the trial are much shorter, as they compile nothing.
     """
     whole_ns = run_ns if finding.per == "run" else _compiled_ns(finding, verified)
     if finding.cost_ns is None or not whole_ns or not verified.survives:

@@ -44,7 +44,7 @@ _OF_MEASURING = "doctor.tried_runs", "doctor.ceiling_runs", "doctor.trial_unfini
 
 
 class _Earlier(NamedTuple):
-    """What an earlier trial takes, what it leaves to later ones, and how much longer it may measure."""
+    """The time that an earlier trial takes, the time left after it, and how much longer it may measure."""
 
     taken_ns: int
     left_ns: int
