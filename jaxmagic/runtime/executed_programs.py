@@ -214,9 +214,9 @@ def constants(jaxpr: Any) -> Iterator[Any]:
 
 def numpy_of(constant: Any) -> Any:
     """Return the user's NumPy array inside JAX's wrapper; any other constant is returned as it is."""
-    if type(constant).__name__ != "TypedNdArray":
+    if type(constant).__name__ not in ("LiteralArray", "TypedNdArray"):
         return constant
-    return constant.base if isinstance(constant, np.ndarray) else constant.val  # on 0.8 it is not a NumPy array
+    return constant.base if isinstance(constant, np.ndarray) else constant.val  # up to 0.8 it is not a NumPy array
 
 
 def host_copy(array: Any) -> Any:
