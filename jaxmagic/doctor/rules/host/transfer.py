@@ -16,10 +16,11 @@ from ...record.finding import RuleFinding
 from ..rewriting.list_items import changed_in_place, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
 from .copies.converted_again import converted_again
+from .copies.donated_copies import may_be_donated
 from .copies.in_turn import Sources, code_once, converted_in_turn, items_may_be_donated, put_in_turn
 from .copies.passed_unchanged import passed_unchanged
 from .copies.passed_whole import may_change, passed_whole, put_once
-from .copies.put_again import may_be_donated, put_again_from_host
+from .copies.put_again import put_again_from_host
 from .copies.unchanged import converted_unchanged
 from .functions.inputs_inside import MOST_OF_MEMORY, fits, inputs_inside, lists_in_turn
 from .functions.used_in_loop import used_otherwise

@@ -19,7 +19,7 @@ from ...rule import source_at
 from ..functions.inputs_inside import inputs_inside
 from ..host_time import COPIES, SEVERAL, HostTime, best_run, matters, names_of_program
 from ..syntax import Comprehension, Function, Loop, around, assigned, function_around, loop_around
-from .put_again import may_be_donated
+from .donated_copies import may_be_donated
 
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20
@@ -53,7 +53,7 @@ def converted_again(rule: str, evidence: Evidence, time: HostTime) -> Iterator[R
         if len(programs) != 1:
             continue
         line, size_bytes = programs[0].called_at, programs[0].executable.output_bytes
-        site = None if line is None else _site(line, evidence)
+        site = None if line is None else _site(line, evidence, _is_one(line, evidence))
         if site is None or size_bytes is None:
             continue
         share = _share(site.line, evidence)
@@ -104,7 +104,19 @@ def _share(line: Frame, evidence: Evidence) -> float:
     return here / sum(each.count for each in converted) if here else 1.0
 
 
-def _site(line: Frame, evidence: Evidence) -> _Site | None:
+def converted_before(line: Frame, evidence: Evidence, *, same_values: bool) -> str | None:
+    """Return the conversion of a line before its loop, and the line with its result; ``None`` if there is none.
+
+    Args:
+        line: the line.
+        evidence: the observations of the runs.
+        same_values: whether nothing changes the values of the array meanwhile.
+    """
+    site = _site(line, evidence, same_values)
+    return None if site is None else site.code
+
+
+def _site(line: Frame, evidence: Evidence, same_values: bool) -> _Site | None:
     nodes = around(line)
     if not nodes:
         return None
@@ -119,7 +131,7 @@ def _site(line: Frame, evidence: Evidence) -> _Site | None:
         ) | changed_in_place(loop):
             array = inputs_inside(line, evidence).get(name)
             if not may_be_donated(None if array is None else array.type, evidence):
-                return _Site(line, name, _once_code(name, call, loop, nodes[-1], scope, _is_one(line, evidence)))
+                return _Site(line, name, _once_code(name, call, loop, nodes[-1], scope, same_values))
     return None
 
 

@@ -21,7 +21,7 @@ from ..functions.inputs_inside import ArrayList, fits, inputs_inside, lists_in_t
 from ..host_time import HostTime, best_run, matters, putting_ns
 from ..syntax import Function, around, assigned, comprehension_around, function_around, loop_around, own_nodes
 from .converted_again import CONVERTING, conversions, conversions_ns
-from .put_again import may_be_donated
+from .donated_copies import may_be_donated
 
 _PUT = "jax.device_put"
 

@@ -16,8 +16,8 @@ from ...rule import source_at
 from ..functions.used_in_loop import used_otherwise
 from ..host_time import SEVERAL, HostTime, copying_ns, jitted_calls, matters, programs_named
 from ..syntax import around, assigned, called_as, calls_of, loop_around
+from .donated_copies import may_be_donated
 from .passed_whole import put_once
-from .put_again import may_be_donated
 
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20

@@ -12,13 +12,14 @@ from .....records.note import Note, note
 from ....record.evidence import Evidence
 from ....record.finding import RuleFinding
 from ....record.placement import DevicePut, Placement
-from ....record.program import Program
 from ...rewriting.list_items import parts_given
 from ...rewriting.syntax import last_name, loaded, parameters, stored
 from ...rule import source_at
 from ..functions.used_in_loop import loops_of
 from ..host_time import HostTime, matters, putting_ns
 from ..syntax import around, assigned, function_around, own_nodes
+from .converted_again import converted_before
+from .donated_copies import may_be_donated
 
 #: Less is no finding.
 _LEAST_BYTES = 2**20
@@ -88,7 +89,7 @@ def _put_again(evidence: Evidence, rule: str, *, on_host: bool) -> Iterator[tupl
             source=source_at(line),
             evidence=() if placement is None else (_put_from(placement),),
             remedy=note("doctor.put_again_remedy", array=arrays),
-            code=code or (None if call is None or len(puts) > 1 else _before_loop(call, line, evidence)),
+            code=code or (_before_loop(call, line, evidence) if len(puts) == 1 else None),
         )
         yield finding, puts
 
@@ -143,35 +144,6 @@ def _parsed(code: str) -> ast.Module | None:
         return None
 
 
-def may_be_donated(type: str | None, evidence: Evidence) -> bool:
-    """Return whether a program may donate an array with the shape of a type, so that each call needs another copy.
-
-    A shape that is unknown, of the array or of what is donated, may be the same.
-    """
-    sizes = None if type is None else [int(each) for each in re.findall(r"\d+", type.partition("[")[2])]
-    donated = (shape for each in evidence.programs or () for shape in donated_shapes(each))
-    return any(sizes is None or shape is None or shape == sizes for shape in donated)
-
-
-def donated_shapes(program: Program) -> Iterator[list[int] | None]:
-    """Yield the shapes of the arrays that a program donates; ``None`` for an unknown one."""
-    if program.module is None:
-        yield from [None] * len(program.donated)
-        return
-    inputs = program.module.inputs
-    for number in {*program.donated, *program.module.input_output_alias.values()}:
-        if number >= len(inputs):
-            yield None
-            continue
-        sizes = [int(each) for each in re.findall(r"\d+", inputs[number].shape.partition("[")[2].partition("]")[0])]
-        yield sizes
-        pieces = inputs[number].pieces
-        if pieces is not None and len(pieces) == len(sizes):
-            yield [size * count for size, count in zip(sizes, pieces, strict=True)]
-        elif len(program.placements) > 0:
-            yield None  # a shard of unknown sharding
-
-
 def _put_from(placement: Placement) -> Note:
     return note(
         "doctor.put_again_from",
@@ -216,8 +188,13 @@ def _before_code(placement: Placement, call: ast.Call | None, line: Frame, evide
     return None if is_global or loaded([ast.parse(code)]) & assigned(function) else code
 
 
-def _before_loop(call: ast.Call, line: Frame, evidence: Evidence) -> str | None:
-    """Return the same call in front of the loop, if the array is a variable of this scope and its names exist."""
+def _before_loop(call: ast.Call | None, line: Frame, evidence: Evidence) -> str | None:
+    """Return the same call in front of the loop, if the array is a variable of this scope and its names exist.
+
+    Up to JAX 0.9, ``jnp.asarray`` copies an array as ``device_put`` does, of which ``None`` is given then.
+    """
+    if call is None:
+        return converted_before(line, evidence, same_values=True)
     loops, given = loops_of(line), call.args[0]
     if not loops or not isinstance(given, ast.Name) or loaded([call]) & _assigned_by_loops(line):
         return None

@@ -16,7 +16,7 @@ from ...rule import source_at
 from ..host_time import COPIES, SEVERAL, HostTime, matters
 from ..syntax import Comprehension, Loop, around, assigned, function_around, loop_around
 from .converted_again import conversions_ns, loop_of
-from .put_again import may_be_donated
+from .donated_copies import may_be_donated
 
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20
