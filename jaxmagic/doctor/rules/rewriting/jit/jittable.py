@@ -9,6 +9,7 @@ import numpy as np
 
 from ..meanings import Paths, path_at
 from ..syntax import last_name, parameters, stored
+from .counted_names import counted_names, values_read
 from .type_tests import names_beside, same_under_jit
 
 #: Statements and expressions of functions that do more than compute.
@@ -70,6 +71,7 @@ def computes_only(
     ):
         return False
     own = static & parameters(function) - stored(function.body)
+    own |= counted_names(function, own)
     calls = [each for each in ast.walk(function) if isinstance(each, ast.Call)]
     settled = {id(each) for each in calls if same_under_jit(each, paths, arrays | own)}
     raising = _raising(function, own, settled)
@@ -83,7 +85,7 @@ def computes_only(
             return False
         if isinstance(each, ast.Return) and _has_other(each.value):
             return False
-        if isinstance(each, ast.comprehension) and each.ifs:
+        if isinstance(each, ast.comprehension) and not all(_is_known(test, own, settled) for test in each.ifs):
             return False
         if isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
             return False
@@ -108,6 +110,10 @@ def _is_decided(node: ast.AST, static: Set[str], settled: Set[int]) -> bool:
             pass
         case _:
             return False
+    return _is_known(test, static, settled)
+
+
+def _is_known(test: ast.expr, static: Set[str], settled: Set[int]) -> bool:
     names = names_beside(test, settled)
     types = any(id(each) in settled for each in ast.walk(test))
     return names is not None and names <= static and bool(names or types)
@@ -196,10 +202,10 @@ def has_sizes(function: ast.FunctionDef | ast.AsyncFunctionDef, data: Set[str]) 
     for node in ast.walk(function):
         match node:
             case ast.Slice(lower=lower, upper=upper, step=step):
-                if any(_sizes(each) & data for each in (lower, upper, step) if each is not None):
+                if any(values_read(each) & data for each in (lower, upper, step) if each is not None):
                     return True
             case ast.Call():
-                if any(_sizes(each) & data for each in _static(node)):
+                if any(values_read(each) & data for each in _static(node)):
                     return True
     return False
 
@@ -211,7 +217,7 @@ def counts_to(function: ast.FunctionDef | ast.AsyncFunctionDef, data: Set[str]) 
     'range(1, n)'
     """
     calls = (each for each in ast.walk(function) if isinstance(each, ast.Call) and last_name(each.func) == "range")
-    return next((ast.unparse(each) for each in calls if any(_sizes(part) & data for part in each.args)), "")
+    return next((ast.unparse(each) for each in calls if any(values_read(part) & data for part in each.args)), "")
 
 
 def decides_by(function: ast.FunctionDef | ast.AsyncFunctionDef, data: Set[str]) -> bool:
@@ -219,7 +225,7 @@ def decides_by(function: ast.FunctionDef | ast.AsyncFunctionDef, data: Set[str])
     tests = (
         each.test for each in ast.walk(function) if isinstance(each, ast.If | ast.IfExp | ast.While | ast.Assert)
     )
-    return any(_sizes(each) & data for each in tests)
+    return any(values_read(each) & data for each in tests)
 
 
 def _static(node: ast.Call) -> Iterator[ast.expr]:
@@ -232,14 +238,3 @@ def _static(node: ast.Call) -> Iterator[ast.expr]:
         of_module = isinstance(owner, ast.Name) and owner.id in ("jnp", "jax", "lax")
         first, last = _STATIC_FROM[name]
         yield from node.args[0 if is_method and not of_module else first : last]
-
-
-def _sizes(node: ast.expr) -> set[str]:
-    """Return the names whose values an expression reads, but not those of which it reads the shape."""
-    if isinstance(node, ast.Attribute) and node.attr in ("shape", "ndim", "size", "dtype"):
-        return set()
-    if isinstance(node, ast.Call) and last_name(node.func) == "len":
-        return set()
-    if isinstance(node, ast.Name):
-        return {node.id}
-    return {name for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr) for name in _sizes(each)}

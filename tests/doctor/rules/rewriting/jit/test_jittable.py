@@ -110,6 +110,27 @@ def test_derivatives_of_ones_own_are_traced() -> None:
 @pytest.mark.parametrize(
     ("body", "computes"),
     [
+        ("return sum(jnp.roll(x, i) for i in (-1, 0, 1) if i != 0)", True),
+        ("return sum(jnp.roll(x, (i, j)) for i in [0, 1] for j in range(2) if (i, j) != (0, 0))", True),
+        ("return sum(x[i] if i % 2 else -x[i] for i in range(x.shape[0]))", True),
+        ("return sum(x[i] for i in range(len(x)) if 0 < i and i < 3)", True),
+        ("for i in range(3): x = x * 2 if i < 2 else x\n    return x", True),
+        ("return sum(x[i] for i in range(n) if i > 1)", False),
+        ("return sum(each for each in x if each > 1)", False),
+        ("return sum(each for each in (x, n) if each > 1)", False),
+        ("return sum(x[i] for i in range(3) if x[i] > 1)", False),
+        ("return sum(x[i] for i in range(3) if i > n)", False),
+        ("for i in range(3): i = i * n; x = x * 2 if i < 2 else x\n    return x", False),
+        ("return [x[n] for n in range(3) if n > 1]", False),  # n is also a parameter
+    ],
+)
+def test_numbers_that_loops_count_may_decide(body: str, computes: bool) -> None:
+    assert computes_only(function_of(body), {"jnp": "jax.numpy"}) is computes
+
+
+@pytest.mark.parametrize(
+    ("body", "computes"),
+    [
         ("return tanh(x)", False),
         ("return xp.tanh(x)", False),
         ("return special.erf(x)", False),
