@@ -43,6 +43,12 @@ class ComputedNumbers(ast.NodeTransformer):
         self._values = {name: traced(number) for name, number in values.items() if name in kept}
         self._varying = assigns([place.loop]) & place.numbers
 
+    def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> ast.AST:
+        """Leave a comprehension as it is: its variables are numbers of Python under jit as well."""
+        return node
+
+    visit_GeneratorExp = visit_ListComp
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """Leave an index as it is."""
         node.value = self.visit(node.value)

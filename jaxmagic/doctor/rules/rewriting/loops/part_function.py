@@ -27,9 +27,9 @@ from ..numbers.narrow import traced
 from ..numbers.passed_numbers import numbers_in
 from ..syntax import last_name, loaded, parameters, tree_of
 from .computed_numbers import ComputedNumbers, multiply
+from .counted_comprehensions import OPERATIONS
 from .loop_facts import assigns, reads
 from .round_parts import (
-    OPERATIONS,
     Part,
     Place,
     as_function,

@@ -15,18 +15,20 @@ from ....record.program import Program
 from ...host.host_time import names_of_program
 from ...host.syntax import Function, Loop
 from ..jit.jittable import computes_only
+from ..numbers.passed_numbers import numbers_in
 from ..syntax import last_name, loaded, parameters, stored
+from .counted_comprehensions import OPERATIONS, operations_counted
 from .loop_facts import assigns, reads
 from .while_loop import is_plain, unread
 
 #: Functions of JAX that make a larger array of one that they get.
 _GROWING = frozenset({"append", "column_stack", "concatenate", "hstack", "stack", "vstack"})
 
-#: What calls an operation if its operands are arrays.
-OPERATIONS = ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.UnaryOp
-
 #: Functions of Python that read the value of an array.
 _READING = frozenset({"bool", "float", "int"})
+
+#: Comprehensions of a statement that call more operations than this stay outside jit, which unrolls them.
+_MOST_COUNTED = 200
 
 #: What leaves a loop or a function.
 _LEAVING = ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await
@@ -205,7 +207,9 @@ def _computes(statement: ast.stmt, place: Place, *, reads_values: bool = True) -
         return False
     if not is_plain(statement) or targets <= place.numbers or (reads_values and _waits_at(statement, place)):
         return False
-    if any(isinstance(each, ast.comprehension | ast.NamedExpr | ast.JoinedStr) for each in ast.walk(statement)):
+    if any(isinstance(each, ast.NamedExpr | ast.JoinedStr) for each in ast.walk(statement)):
+        return False
+    if any(isinstance(each, ast.comprehension) for each in ast.walk(statement)) and not _counts(statement, place):
         return False
     if any(_grows(each, targets) for each in ast.walk(statement)):
         return False
@@ -216,6 +220,16 @@ def _computes(statement: ast.stmt, place: Place, *, reads_values: bool = True) -
     if called & place.local or any(each not in place.functions and not hasattr(builtins, each) for each in called):
         return False
     return computes_only(as_function([statement]), {**place.paths, **dict.fromkeys(targets, "")})
+
+
+def _counts(statement: ast.stmt, place: Place) -> bool:
+    """Return whether the comprehensions of a statement go over a few numbers, the same in each round."""
+    inside = [each for each in ast.walk(statement) if isinstance(each, ast.ListComp | ast.GeneratorExp)]
+    varying = assigns([place.loop]) & place.numbers
+    if any(reads(each) & varying for each in inside):
+        return False
+    count = operations_counted(statement, numbers_in(place.scope, place.file, place.evidence))
+    return count is not None and count <= _MOST_COUNTED
 
 
 def _grows(node: ast.AST, targets: set[str]) -> bool:

@@ -37,6 +37,12 @@ class TracedIndices(ast.NodeTransformer):
         self._place = place
         self._changed = assigns(place.loop.body)
 
+    def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> ast.AST:
+        """Leave a comprehension as it is: its variables are numbers of Python under jit as well."""
+        return node
+
+    visit_GeneratorExp = visit_ListComp
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """Replace an index or a slice, if it has to be a number of Python."""
         match node:

@@ -92,6 +92,12 @@ LOOPS = [
      "return w", 1),
     ("for i in range(5):\n    t = 1.7e9 + i / 2\n    w = jnp.cos(w + t % 10.0) * (t - 1.7e9) / (t % 10 + 1)  #\n"
      "return w", 1),
+    ("for i in range(4):\n    m = jnp.stack([jnp.where(x > j / 9, x, w).mean() for j in range(3)])  #\n"
+     "    w = w * m.sum()\nreturn w", 2),
+    ("n = 3\nfor i in range(4):\n    w = sum(x[j] * w[j] for j in range(n)) + w  #\nreturn w", 1),
+    ("for i in range(4):\n    w = sum(jnp.roll(w, a) * b for a in (-1, 1) for b in (1, 2) if a != b) / 3  #\n"
+     "return w", 1),
+    ("for j in range(9):\n    w = jnp.tanh(w) + sum(w * (1e-6 * j**6) for j in range(3))  #\nreturn w, j", 1),
 ]  # fmt: skip
 
 #: Bodies with a statement that jit does not take, as far as names and syntax tell, or which is not worth it.
@@ -117,6 +123,12 @@ OTHERS = [
     "for i in range(5): w = w * 2 + jnp.sin(w)  #\nreturn w",
     "kept = [w]\nfor i in range(3):\n    kept.append(w)\n    w = jnp.stack(kept).sum() + jnp.sin(w)  #\nreturn w",
     "for i in range(5):\n    w = sum([w * each for each in x])  #\nreturn w",
+    "for i in range(5):\n    w = sum(jnp.sin(w) * j for j in range(300)) + w  #\nreturn w",
+    "rows = list(x)\nfor j in range(3):\n    w = w * 2 + sum(rows[j] * 0.1 for j in range(3))  #\nreturn w",
+    "for i in range(5):\n    w = sum(jnp.sin(w) * j for j in range(i + 1)) + w  #\nreturn w",
+    "rows = list(x)\nfor i in range(3):\n    w = sum(rows[i] * w * j for j in range(2))  #\nreturn w",
+    "for i in range(5):\n    w = sum(w * j for j in range(5) if w.sum() > j) + jnp.sin(w)  #\nreturn w",
+    "for i in range(5):\n    w = sum({j: w * j for j in range(5)}.values()) + jnp.sin(w)  #\nreturn w",
     "n = 0\nfor i in range(3):\n    w = jnp.sin(w) * 2; n += 1  #\nreturn w, n",
     "for i in range(5):\n    w = w * (1 if i > 2 else 2) + jnp.sin(w)  #\nreturn w",
     "for i in range(5):\n    if i > 2: w = jnp.sin(w) * 2 + 1  #\nreturn w",
