@@ -15,7 +15,7 @@ from . import (
     sharding,
     transfer,
 )
-from .calls import copied_once, library_calls, same_result, sorted_once, transformed_calls
+from .calls import copied_once, library_calls, same_result, sorted_once, traced_number, transformed_calls
 from .compiled import captured_constant, donation, memory, persistent_cache, rematerialise, unrolled_loop
 from .remedy import Builds, Change, NotTried, Remedy
 from .tried_code import TriedCode
@@ -68,8 +68,11 @@ def _put_once(finding: RuleFinding, code: TriedCode) -> Change:
 
 
 def _made_once(finding: RuleFinding, code: TriedCode) -> Change:
-    if finding.remedy is not None and finding.remedy.kind == "doctor.recompile_in_library":
-        return library_calls.propose(finding, code)
+    match "" if finding.remedy is None else finding.remedy.kind:
+        case "doctor.recompile_in_library":
+            return library_calls.propose(finding, code)
+        case "doctor.recompile_traced":
+            return traced_number.propose(finding, code)
     return recompile.propose(finding, code)
 
 

@@ -228,6 +228,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"No {printable(argument)} of an earlier run was equal to this one. Pass the same object in every run, or "
         "let its __eq__ and __hash__ compare only what decides the program. Pass numbers that vary as arrays."
     ),
+    "recompile_traced": lambda function, argument: (
+        f"{printable(function)} only computes with {printable(argument)}, so one program serves all values: leave "
+        f"{printable(argument)} out of its static arguments."
+    ),
     "recompile_counted": lambda argument: (
         f"Only the loop needs {printable(argument)} as a number. With lax.fori_loop, one program serves all values: "
         f"leave {printable(argument)} out of static_argnums and static_argnames. It has no gradient in reverse mode, "

@@ -23,6 +23,9 @@ from ..host.host_time import names_of_program
 #: Where a static argument that is a function is defined, as the reason has it: ``_body_fn (util.py:388)``.
 _DEFINED_AT = re.compile(r"re-created\b.*?\((\S[^()]*):\d+\)")
 
+#: How a reason ends that tells one difference alone, from an earlier call of the run or of another one.
+_EARLIER = "before", "in an earlier measurement"
+
 #: The shape of an array with axes; scalars come and go as XLA folds constants.
 _ARRAY = re.compile(r"\w+\[[\d,]+\]")
 
@@ -257,7 +260,8 @@ def _shapes(module: HloModule) -> tuple[object, ...]:
 def only_argument(group: Group) -> str | None:
     """Return the one argument that differs in all of them; ``None`` if others do as well, or if it has no name."""
     causes = [each.cause for each in group.compilations]
-    alone = all(each.reason.endswith(f"{each.now} now, {each.before} before") for each in causes)
+    ends = ((f"{each.now} now, {each.before} {when}" for when in _EARLIER) for each in causes)
+    alone = all(each.reason.endswith(tuple(end)) for each, end in zip(causes, ends, strict=True))
     arguments = {each.argument for each in causes}
     return arguments.pop() if alone and len(arguments) == 1 else None
 

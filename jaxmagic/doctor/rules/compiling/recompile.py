@@ -34,7 +34,7 @@ from .recompilations import (
     repeating,
 )
 from .recompile_remedies import Known, avoidable_share, code_of, known_of, remedy_of
-from .static_loop import counted_loop
+from .static.counted_loop import counted_loop
 
 #: Several programs of one function in the first run are worth a finding if they took this long.
 _LEAST_FIRST_RUN_NS = 50_000_000

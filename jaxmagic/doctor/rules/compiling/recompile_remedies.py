@@ -41,7 +41,8 @@ from .recompilations import (
     varying_shapes,
     within_first,
 )
-from .static_loop import CountedLoop, counted_loop
+from .static.counted_loop import CountedLoop, counted_loop
+from .static.traced_number import jit_without
 
 #: The remedies that advise to pass what a function reads.
 _PASSING = "doctor.recompile_pass", "doctor.recompile_each", "doctor.recompile_objects"
@@ -61,6 +62,7 @@ class Known(NamedTuple):
         sizes: The sizes to pad to, if that needs fewer programs.
         number: The number to convert, if only its kind differs.
         loop: A loop of JAX in place of one whose range is static, if that is the only use of the value.
+        traced: The jit of the function that traces the static number, if the function only computes with it.
         forms: How many different programs the static values need; 0 where that does not matter.
         programs: How the programs for static values compare; ``None`` if unknown, or if there is only one.
         within: What differed in the first run, if every run compiles for new objects that hold the same as those of
@@ -84,6 +86,7 @@ class Known(NamedTuple):
     sizes: Padding | None
     number: OneType | None
     loop: CountedLoop | None
+    traced: str | None
     forms: int
     programs: Alike | None
     within: Cause | None
@@ -139,6 +142,7 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
         sizes=sizes_to_pad(group, evidence) if is_shape and grows is None else None,
         number=one_type(group, evidence) if group.kind == "weak type" else None,
         loop=loop,
+        traced=jit_without(group, evidence) if is_static and loop is None else None,
         forms=_forms(group, programs, evidence) if is_static and not every_run and loop is None else 0,
         programs=programs,
         within=within_first(group, evidence) if every_run else None,
@@ -185,7 +189,7 @@ def code_of(known: Known, evidence: Evidence) -> str | None:
         return known.number.code
     if known.sizes is not None:
         return padding_code(known.group, known.sizes, evidence)
-    return None if known.loop is None else known.loop.code
+    return known.traced if known.loop is None else known.loop.code
 
 
 def remedy_of(known: Known) -> Note | None:
@@ -194,6 +198,8 @@ def remedy_of(known: Known) -> Note | None:
         return one_size(known.called_at)
     if known.loop is not None:
         return note("doctor.recompile_counted", argument=known.last.argument or "")
+    if known.traced is not None:
+        return note("doctor.recompile_traced", function=known.group.own_name, argument=known.last.argument or "")
     if known.number is not None:
         number = known.number
         same = int(number.same_dtypes)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from ...record.evidence import Evidence
-from ..rewriting.loop_of_jax import way_of
-from ..rewriting.loops.loop_code import loop_code
-from ..rewriting.loops.loop_facts import is_range
-from ..rewriting.loops.unrolled_loops import unrolled_loops
-from ..rewriting.syntax import file_of, first_line, tree_of, with_imports
-from .recompilations import Group, programs_of
+from ....record.evidence import Evidence
+from ...rewriting.loop_of_jax import way_of
+from ...rewriting.loops.loop_code import loop_code
+from ...rewriting.loops.loop_facts import is_range
+from ...rewriting.loops.unrolled_loops import unrolled_loops
+from ...rewriting.syntax import with_imports
+from ..recompilations import Group, programs_of
+from .definition import definition_of
 
 
 class CountedLoop(NamedTuple):
@@ -33,14 +34,10 @@ def counted_loop(group: Group, evidence: Evidence) -> CountedLoop | None:
     elsewhere, where it may have to be static.
     """
     names = {each.cause.argument for each in group.compilations}
-    place, name = file_of(group.location, evidence), names.pop()
-    tree = None if place is None else tree_of(place[0])
-    if group.kind != "static value" or names or name is None or place is None or tree is None:
+    name, found = names.pop(), definition_of(group, evidence)
+    if group.kind != "static value" or names or name is None or found is None:
         return None
-    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == group.own_name]
-    function = next((each for each in functions if first_line(each) <= place[1] <= each.lineno), None)
-    if function is None:
-        return None
+    function, tree = found
     reads = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name]
     loops = [each for each in ast.walk(function) if isinstance(each, ast.For) and _counts_to(each, reads)]
     if len(loops) != 1 or way_of(loops[0]) != "fori_loop":

@@ -1,0 +1,1 @@
+"""Tells which static arguments need not be static."""

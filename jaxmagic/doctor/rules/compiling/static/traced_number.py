@@ -1,0 +1,140 @@
+"""Writes the jit of a function without a static argument, if the function only computes with that number."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence, Set
+from typing import NamedTuple
+
+from ....record.evidence import Evidence
+from ...rewriting.jit.arguments import static_option
+from ...rewriting.jit.jittable import decides_by, has_sizes
+from ...rewriting.numbers.python_numbers import assignments, is_number, python_numbers
+from ...rewriting.syntax import loaded, parameters, stored
+from ..recompilations import Group, only_argument
+from .definition import definition_of
+
+#: How code calls JAX's jit.
+_JITS = "jax.jit", "jit"
+
+#: Operations on integers that need more than 32 bits, or another number, where JAX computes them.
+_OF_PYTHON = ast.LShift, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult
+
+
+def jit_without(group: Group, evidence: Evidence) -> str | None:
+    """Return the assignment of a function whose jit traces the static number that differs.
+
+    ``None`` if something else differs, or the function may need the number while JAX traces: it only computes with
+    it, in arithmetic with arrays.
+    """
+    argument, found = only_argument(group), definition_of(group, evidence)
+    values = {text for each in group.compilations for text in (each.cause.now, each.cause.before)}
+    if argument is None or found is None or not all(map(_is_number, values)):
+        return None
+    function, tree = found
+    jit = _decorating(function) or _applied(function, tree)
+    options = None if jit is None else _options_of(jit, function)
+    if jit is None or options is None or argument not in options.static or "self" in parameters(function):
+        return None
+    if not _computes_with(argument, function, options.static):
+        return None
+    name = function.name if function.decorator_list else _assigned(jit, tree)
+    inner = f"{function.name}.__wrapped__" if function.decorator_list else function.name
+    given = ", ".join([inner, *options.others]) + static_option(sorted(options.static - {argument}))
+    return None if name is None else f"{name} = jax.jit({given})"
+
+
+def _is_number(text: str | None) -> bool:
+    try:
+        return type(ast.literal_eval(text or "")) in (int, float)
+    except (SyntaxError, ValueError):
+        return False
+
+
+def _computes_with(argument: str, function: ast.FunctionDef, static: Set[str]) -> bool:
+    """Return whether a function uses a number, and others that it computes of it, in arithmetic with arrays alone."""
+    own = parameters(function) | stored(function.body)
+    names, outside = {argument}, loaded([function]) - own
+    for name, value in assignments(function):
+        if value is not None and loaded([value]) & names and is_number(value, names | outside):
+            names.add(name)
+    if has_sizes(function, names) or decides_by(function, names):
+        return False
+    arrays = own - names - static - python_numbers(function)
+    around = {id(inner): outer for outer in ast.walk(function) for inner in ast.iter_child_nodes(outer)}
+    names_inside = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id in names]
+    reads = [each for each in names_inside if isinstance(each.ctx, ast.Load)]
+    return bool(reads) and all(_meets(each, names, arrays, around) for each in reads)
+
+
+def _meets(node: ast.AST, names: Set[str], arrays: Set[str], around: Mapping[int, ast.AST]) -> bool:
+    """Return whether a number is part of arithmetic with an array, or of the value of another such number."""
+    outer = around[id(node)]
+    while isinstance(outer, ast.BinOp | ast.UnaryOp | ast.AugAssign) and not isinstance(outer.op, _OF_PYTHON):
+        if loaded([outer]) & arrays or (isinstance(outer, ast.AugAssign) and stored([outer.target]) & arrays):
+            return True
+        node, outer = outer, around[id(outer)]
+    return isinstance(outer, ast.Assign) and isinstance(node, ast.expr) and stored(outer.targets) <= names
+
+
+def _decorating(function: ast.FunctionDef) -> ast.Call | None:
+    """Return the only decorator of a function if it is JAX's jit with options, with ``partial`` or without."""
+    match function.decorator_list:
+        case [ast.Call(func=ast.Name(id="partial") | ast.Attribute(attr="partial"), args=[jit]) as call] if (
+            ast.unparse(jit) in _JITS
+        ):
+            return call
+        case [ast.Call(func=jit, args=[]) as call] if ast.unparse(jit) in _JITS:
+            return call
+    return None
+
+
+def _applied(function: ast.FunctionDef, tree: ast.Module) -> ast.Call | None:
+    """Return the only call of JAX's jit with a function that has no decorators."""
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and ast.unparse(each.func) in _JITS]
+    found = [each for each in calls if [*map(ast.unparse, each.args)] == [function.name]]
+    return found[0] if len(found) == 1 and not function.decorator_list else None
+
+
+def _assigned(jit: ast.Call, tree: ast.Module) -> str | None:
+    for each in ast.walk(tree):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is jit:
+                return name
+    return None
+
+
+class _Options(NamedTuple):
+    """The options of a jit: the names of static arguments, and the code of all others."""
+
+    static: set[str]
+    others: list[str]
+
+
+def _options_of(jit: ast.Call, function: ast.FunctionDef) -> _Options | None:
+    """Return the options of a jit; ``None`` if its static arguments are not constants."""
+    places = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    options = _Options(set(), [])
+    for each in jit.keywords:
+        given = _constants(each.value) if each.arg in ("static_argnames", "static_argnums") else None
+        if given is not None:
+            options.static.update(name for one in given for name in _named(one, places))
+        elif each.arg in ("static_argnames", "static_argnums"):
+            return None
+        else:
+            options.others.append(ast.unparse(each))
+    return options
+
+
+def _named(given: object, places: Sequence[str]) -> list[str]:
+    if isinstance(given, int):
+        return [places[given]] if -len(places) <= given < len(places) else []
+    return [str(given)]
+
+
+def _constants(node: ast.expr) -> list[object] | None:
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return [*value] if isinstance(value, tuple | list) else [value]
