@@ -6,7 +6,7 @@ the same shapes. Its instructions then carry the call stack of the first caller,
 - JAX 0.10 and newer put the current caller's frames in front of the first caller's, as they do for the body of a
   loop. The first caller is recognized because the path of one of the instructions names it, as in
   ``jit(second)/jit(_threefry_split)/first/while``, or because it is the program's own function. Its frames are
-  removed.
+  removed, unless instructions of the program itself show that the line before calls this function.
 - JAX 0.8 records only the first caller's frames. They are correct from the jitted function on, if that is the user's
   own. If it is a library's, no frame is correct, and the line is unknown.
 
@@ -27,6 +27,9 @@ from .lost_calls import with_lost_calls
 
 #: Identifies instructions with the same stack and the same path.
 _Key = tuple[int, str]
+
+#: A line, and the name and the file of a function that it calls.
+_Called = tuple[Frame, tuple[str, str]]
 
 _JIT = re.compile(r"\b(?:p?jit)\(([^()/]*)\)")
 
@@ -73,8 +76,11 @@ def _own_callers(once: Mapping[_Key, HloInstruction]) -> dict[_Key, HloInstructi
     """Correct one instruction per key."""
     written = [each for each in once.values() if each.stack]
     foreign = {frame for each in written for frame in _foreign(each.stack, each.op_name)}
+    inside = (
+        {one for each in written if len(_jitted(each.op_name)) == 1 for one in _called(each)} if foreign else set()
+    )
     starts = list(dict.fromkeys(_starts(written))) or list(dict.fromkeys(_named(written)))
-    corrected = {key: _corrected(each, starts, foreign) for key, each in once.items()}
+    corrected = {key: _corrected(each, starts, foreign, inside) for key, each in once.items()}
     known = {each.function: each for each in starts if each.function is not None}
     return _completed(corrected, *known.values()) if len(known) == 1 else corrected
 
@@ -91,13 +97,23 @@ def _completed(corrected: dict[_Key, HloInstruction], start: _Start) -> dict[_Ke
     }
 
 
-def _corrected(instruction: HloInstruction, starts: Sequence[_Start], foreign: Set[Frame]) -> HloInstruction:
+def _called(instruction: HloInstruction) -> Iterator[_Called]:
+    """Yield which line calls which function, as far as the stack of an instruction has it."""
+    frames = [call.frame for call in _calls(instruction.stack, instruction.op_name)]
+    yield from ((line, (frame.function, frame.file)) for line, frame in pairwise(frames))
+
+
+def _corrected(
+    instruction: HloInstruction, starts: Sequence[_Start], foreign: Set[Frame], inside: Set[_Called]
+) -> HloInstruction:
     if not instruction.stack:
         return instruction
     jitted = _jitted(instruction.op_name)
     calls = _calls(instruction.stack, instruction.op_name)
-    end = next((at for at, call in enumerate(calls) if call.again and call.frame in foreign), len(calls))
     whole = tuple(call.frame for call in calls)
+    called = [False, *(one in inside for one in _called(instruction))]
+    repeated = (at for at, call in enumerate(calls) if call.again and call.frame in foreign and not called[at])
+    end = next(repeated, len(calls))
     stack = whole[:end]
     cut = len(stack) < len(whole)
     if (len(jitted) == 1 and not cut) or any(_follows(stack, start, whole=cut) for start in starts):

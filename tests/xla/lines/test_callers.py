@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -89,6 +90,28 @@ def test_a_first_caller_that_one_path_names_is_taken_away_everywhere() -> None:
     calls = ("main:1", "second:7", "second:7", "first:3")
     found = corrected(OWN, instruction(LIBRARY, *calls), instruction("jit(second)/jit(_split)/slice", *calls))
     assert [each.stack for each in found[1:]] == [stack("main:1", "second:7")] * 2
+
+
+IN_BODY = "jit(second)/while/body/closed_call/jit(_threefry_split)/body/while/body/add"
+
+
+@pytest.mark.parametrize(
+    ("calls", "right"),
+    [
+        (["body:11", "body:11"], ["body:11"]),
+        (["body:12", "body:11", "body:11"], ["body:12"]),
+        (["body:12", "g:20", "g:20", "body:11"], ["body:12", "g:20"]),
+    ],
+    ids=["its own", "another line of the body", "a function of the body"],
+)
+def test_a_first_caller_in_the_same_program_is_taken_away_where_another_line_calls(
+    calls: list[str], right: list[str]
+) -> None:
+    begin = ["main:1", "second:7", "second:7"]
+    own = instruction("jit(second)/while/body/closed_call/mul", *begin, "body:13")
+    also = [instruction(IN_BODY, *begin, *each) for each in (["body:11"], ["body:12", "body:11"])]
+    found = corrected(OWN, own, *also, instruction(IN_BODY, *begin, *calls))
+    assert found[-1].stack == stack("main:1", "second:7", *right)
 
 
 @pytest.mark.parametrize(
@@ -181,3 +204,26 @@ def test_no_real_program_has_the_line_of_another_one() -> None:
     ]
     assert set(lines) <= {1, 2}
     assert any(each.traced_for for each in found.instructions.values()) or 2 in lines
+
+
+def body(counts: Any, key: Any) -> Any:
+    one, other = jax.random.split(key)
+    drawn = jax.random.poisson(one, counts)
+    noise = jax.random.normal(other, counts.shape)
+    return counts + 0.1 * drawn + noise, None
+
+
+def scanned(key: Any, counts: Any) -> Any:
+    return jax.lax.scan(body, counts, jax.random.split(key, 10))[0]
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="has the line of the first call alone")
+def test_what_a_loop_draws_has_the_line_that_draws_it() -> None:
+    found = with_own_callers(module_of(scanned, jax.random.key(0), jnp.full(300, 8.0)))
+    lines: dict[str, set[int]] = {"_threefry_split": set(), "_poisson": set(), "_normal": set()}
+    for each in found.instructions.values():
+        path = each.op_name.partition("/while/body/")[2]
+        name = next((one for one in lines if re.match(rf"(\w+/)?jit\({one}\)", path)), None)
+        if name is not None and each.stack:
+            lines[name].add(each.stack[-1].line - body.__code__.co_firstlineno)
+    assert lines == {"_threefry_split": {1}, "_poisson": {2}, "_normal": {3}}
