@@ -12,7 +12,7 @@ BACKWARD = "its backward pass (where that is a custom_vjp rule, JAX records none
 RECOMPUTED = "recomputed for the backward pass, because of jax.checkpoint"
 
 #: The label of a loop's time outside its body.
-LOOP = "the loop itself: launching iterations and copying its state"
+LOOP = "the loop itself: launching iterations, copying its state, and what recording them takes"
 
 #: Instructions that are looked through, from a collective to the argument that it communicates.
 _SAME = ("bitcast", "copy", "convert", "get-tuple-element", "reshape", "transpose")
