@@ -60,6 +60,25 @@ def test_what_is_no_array_is_static(step: Any) -> None:
     )
 
 
+def test_a_static_field_that_differs_is_named(step: Any) -> None:
+    class Scaled(eqx.Module):
+        net: Any
+        temperature: float = eqx.field(static=True)
+
+        def __call__(self, x: Any) -> Any:
+            return self.net(x) / self.temperature
+
+    x, net = jnp.ones((4, 3)), mlp(4)
+    compiled(lambda: step(Scaled(net, 2.0), x))
+    cause = compiled(lambda: step(Scaled(net, 0.5), x)).cause
+    reason = "static field model.temperature has a different value: 0.5 now, 2.0 in an earlier measurement"
+    assert (cause.kind, cause.reason) == ("static value", reason)
+    assert cause.remedy is not None
+    assert cause.remedy.startswith("do not declare it static, and pass it as an array")
+    wide = compiled(lambda: step(Scaled(mlp(5), 0.5), x)).cause
+    assert (wide.kind, wide.argument, wide.remedy) == ("shape", "model.net.layers[0].weight", None)
+
+
 def test_a_function_made_anew_within_a_module() -> None:
     class Net(eqx.Module):
         weight: jax.Array

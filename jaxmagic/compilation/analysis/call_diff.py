@@ -47,8 +47,12 @@ def differences(now: Call, before: Call) -> list[Cause]:
     signature = [] if static_args and not is_passed_otherwise(now, before) else signature_differences(now, before)
     structure = [*_arrays_or_static(now, before), *structure_differences(now, before)]
     first = [] if static_args else signature
-    others = [*structure, *static_args, *(signature if static_args else [])]
-    return [*options, *_settings(now, before), *first, *others, *_types(now, before)]
+    others, types = [*structure, *static_args, *(signature if static_args else [])], _types(now, before)
+    if any(each.kind == "shape" for each in types):  # a layer's static sizes differ with the shapes of its weights
+        sizes = [each for each in static_args if _is_field(each.argument, now)]
+        others = [each for each in others if each not in sizes]
+        types += [replace(each, remedy=None) for each in sizes]
+    return [*options, *_settings(now, before), *first, *others, *types]
 
 
 def options_differences(now: Call, before: Call) -> list[Cause]:
@@ -232,9 +236,16 @@ def _static_arg(name: str, now: Call, before: Call) -> Cause:
     if now.internal:
         return parameter_difference(now.name, name, shown(value), shown(other))
     why = static_difference(name, value, other, *_held(name, now, before))
-    if now.wrapped and not any(_static_names(now)) and why.remedy == remedy("static value"):
+    declared = any(_static_names(now)) or _is_field(name, now)
+    if now.wrapped and not declared and why.remedy == remedy("static value"):
         return replace(why, remedy=as_array(why.now or ""))  # nobody has declared it static
     return why
+
+
+def _is_field(path: str | None, call: Call) -> bool:
+    """Return whether a path is that of a static field of a pytree, which is no leaf."""
+    owner, _, name = (path or "").rpartition(".")
+    return owner in call.nodes and name not in call.nodes[owner].names
 
 
 def new_objects(call: Call, earlier: Sequence[Call]) -> tuple[str, ...]:

@@ -106,7 +106,7 @@ def describe(
         if structure.node_data() is not None:
             containers[name] = _containers(structure)
             inside |= nodes(structure, name)
-            given |= {} if arrays_only else static_fields(structure, name)
+            given |= static_fields(structure, name, arrays_only=arrays_only)
         for path, leaf in found:
             if len(leaves) + len(given) >= _MOST_LEAVES:
                 break

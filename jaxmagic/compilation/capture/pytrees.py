@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import NoneType
 from typing import Any
 
-from ...runtime.around import is_a, members
+from ...runtime.around import is_a, member, members, of_type
 from ..record.events import Node
 from .attributes import is_written, name_of_class
 
@@ -15,12 +15,13 @@ from .attributes import is_written, name_of_class
 _MOST = 500
 
 
-def static_fields(structure: Any, name: str) -> dict[str, Any]:
+def static_fields(structure: Any, name: str, *, arrays_only: bool = False) -> dict[str, Any]:
     """Return the auxiliary data of the nodes of a pytree, by path.
 
     Args:
         structure: the ``PyTreeDef``.
         name: the name of the argument.
+        arrays_only: whether a library compares the auxiliary data: then only that of named fields is returned.
 
     >>> import jax
     >>> from functools import partial
@@ -37,8 +38,9 @@ def static_fields(structure: Any, name: str) -> dict[str, Any]:
     for path, kind, aux, _ in _containers(structure, name):
         names = _field_names(kind)
         if names is not None:
-            static |= {f"{path}.{field}": value for field, value in zip(names[1], aux, strict=False)}
-        elif is_written(kind) and aux is not None and not is_a(aux, type):
+            values = aux[1:] if _is_module(kind) else aux
+            static |= {f"{path}.{field}": value for field, value in zip(names[1], values, strict=False)}
+        elif not arrays_only and is_written(kind) and aux is not None and not is_a(aux, type):
             static[path] = aux
     return static
 
@@ -83,11 +85,25 @@ def _containers(structure: Any, name: str) -> Iterator[tuple[str, type, Any, lis
 
 
 def _field_names(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the names of the data and static fields of a registered dataclass; ``None`` for any other class."""
+    """Return the names of the data and static fields of a registered dataclass, or of a module of Equinox."""
     from ...runtime.private_api import pytree_registration  # which describes calls with this
 
+    if _is_module(kind):
+        fields = member(kind, "__dataclass_fields__")
+        static = tuple(name for name, each in fields.items() if each.metadata.get("static"))
+        return tuple(name for name in fields if name not in static), static
     names = pytree_registration(kind)
     return names if names is not None and type(names[0]) is tuple else None
+
+
+def _is_module(kind: type) -> bool:
+    """Return whether a class is that of a module of Equinox, whose auxiliary data are first its own, then its fields.
+
+    So it is since Equinox 0.12.
+    """
+    bases = (members(each) for each in of_type("__mro__", kind))
+    is_equinoxs = any(each.get("__module__") == "equinox._module._module" for each in bases)
+    return is_equinoxs and type(member(kind, "__dataclass_fields__")) is dict
 
 
 def _keys(kind: type, aux: Any) -> Sequence[Any] | None:

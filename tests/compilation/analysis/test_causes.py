@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jaxmagic.compilation.analysis.call_memory import Memory
 from jaxmagic.compilation.analysis.causes import find_cause
 from jaxmagic.compilation.record.compilation import CAUSE_KINDS, Cause
-from jaxmagic.compilation.record.events import Call, Leaf, Miss
+from jaxmagic.compilation.record.events import Call, Leaf, Miss, Node
 
 MISS = "TRACING CACHE MISS at cell.py:3:5 (<module>):\n  for f defined at cell.py:1\n  {}"
 UNAVAILABLE = MISS.format("cache miss explanation unavailable")
@@ -61,6 +61,23 @@ def test_an_earlier_call_that_was_seen_is_believed_before_jaxs_closest() -> None
 def test_only_what_was_declared_static_is_to_be_declared_so_no_more(changes: dict[str, object], remedy: str) -> None:
     now, before = call(static_args={"n": "0.2"}, **changes), call(static_args={"n": "0.1"}, **changes)
     assert str(find(UNAVAILABLE, now, before).remedy).startswith(remedy)
+
+
+def test_a_static_field_is_declared_static_in_a_call_that_a_library_makes() -> None:
+    own = Node("Scaled", 1, ("w",))
+    made = [call(static_args={"m.n": each}, nodes={"m": own}, wrapped=True) for each in ("0.2", "0.1")]
+    assert str(find(UNAVAILABLE, *made).remedy).startswith("do not declare it static, ")
+    leaf = [replace(each, nodes={"m": replace(own, names=("w", "n"))}) for each in made]
+    assert str(find(UNAVAILABLE, *leaf).remedy).startswith("pass an array in every call")
+
+
+def test_sizes_of_a_layer_differ_with_its_shapes() -> None:
+    layer = Node("Linear", 1, ("weight",))
+    now = call(leaves={"m.weight": F32}, static_args={"m.size": "4"}, nodes={"m": layer}, names=("m",))
+    before = replace(now, leaves={"m.weight": Leaf(type="f32[8]", placement=None)}, static_args={"m.size": "8"})
+    cause = find(UNAVAILABLE, now, before)
+    assert (cause.kind, cause.argument, cause.remedy) == ("shape", "m.weight", None)
+    assert cause.reason.endswith("; and other differences at m.size (4 now, 8 before)")
 
 
 def test_a_call_that_was_not_measured_is_believed_where_less_differs_from_it() -> None:
