@@ -12,8 +12,8 @@ from dataclasses import replace
 from ..record.compilation import Cause
 from ..record.events import Call, Held, Leaf
 from .held import changes, is_made_anew
+from .library_jits import GRAPH, as_array, as_variable
 from .remedies import (
-    as_array,
     combined,
     difference,
     parameter_difference,
@@ -215,11 +215,14 @@ def _settings(now: Call, before: Call) -> list[Cause]:
 
 
 def _static_args(now: Call, before: Call) -> list[Cause]:
-    return [
-        _static_arg(name, now, before)
-        for name, value in now.static_args.items()
-        if before.static_args.get(name, value) != value
-    ]
+    differing = [name for name, value in now.static_args.items() if before.static_args.get(name, value) != value]
+    return [_static_arg(name, now, before) for name in differing if not _is_told(name, differing)]
+
+
+def _is_told(name: str, differing: Sequence[str]) -> bool:
+    """Return whether a static value is the whole graph of a module, some attributes of which differ."""
+    owner = name.removesuffix(GRAPH)
+    return name != owner and any(each.startswith((f"{owner}.", f"{owner}[")) for each in differing if each != name)
 
 
 def _static_arg(name: str, now: Call, before: Call) -> Cause:
@@ -236,9 +239,11 @@ def _static_arg(name: str, now: Call, before: Call) -> Cause:
     if now.internal:
         return parameter_difference(now.name, name, shown(value), shown(other))
     why = static_difference(name, value, other, *_held(name, now, before))
-    declared = any(_static_names(now)) or _is_field(name, now)
-    if now.wrapped and not declared and why.remedy == remedy("static value"):
-        return replace(why, remedy=as_array(why.now or ""))  # nobody has declared it static
+    if why.remedy == remedy("static value"):  # unless somebody has declared it static
+        if any(each.endswith(GRAPH) and _is_told(each, [name]) for each in now.static_args):
+            return replace(why, remedy=as_variable(why.now or ""))
+        if now.wrapped and not any(_static_names(now)) and not _is_field(name, now):
+            return replace(why, remedy=as_array(why.now or ""))
     return why
 
 

@@ -63,15 +63,6 @@ def remedy(kind: CauseKind) -> str | None:
     return _REMEDIES.get(kind)
 
 
-def as_array(number: str) -> str:
-    """Advise passing a number as an array to a library's ``jit`` for which all that is no array is static."""
-    return (
-        f"pass an array in every call, such as jnp.asarray({number}): equinox.filter_jit, which diffrax and others "
-        "use as well, takes numbers of Python as static; but where a shape, axis, slice, length of a scan or Python "
-        "if depends on it, every value needs a program of its own"
-    )
-
-
 def cause(kind: CauseKind, reason: str) -> Cause:
     """Return a cause, with a remedy if its kind alone determines one."""
     return Cause(kind=kind, reason=reason, remedy=None if kind in _LATER else remedy(kind))

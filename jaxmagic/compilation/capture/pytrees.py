@@ -14,6 +14,9 @@ from .attributes import is_written, name_of_class
 #: At most this many nodes are visited.
 _MOST = 500
 
+#: What flax keeps for itself among the attributes of its modules.
+_OWN = "_pytree__", "_length"
+
 
 def static_fields(structure: Any, name: str, *, arrays_only: bool = False) -> dict[str, Any]:
     """Return the auxiliary data of the nodes of a pytree, by path.
@@ -41,7 +44,7 @@ def static_fields(structure: Any, name: str, *, arrays_only: bool = False) -> di
             values = aux[1:] if _is_module(kind) else aux
             static |= {f"{path}.{field}": value for field, value in zip(names[1], values, strict=False)}
         elif not arrays_only and is_written(kind) and aux is not None and not is_a(aux, type):
-            static[path] = aux
+            static |= {path: aux, **graph_attributes(aux, path.rpartition(".")[0])}
     return static
 
 
@@ -127,3 +130,43 @@ def _children(path: str, kind: type, aux: Any, count: int) -> Iterator[str]:
     names = _fields(kind, aux) or ()
     yield from (f"{path}.{each}" for each in names)
     yield from (f"{path}[{number}]" for number in range(len(names), count))
+
+
+def graph_attributes(graph: Any, path: str) -> dict[str, Any]:
+    """Return the attributes that a graph of modules of flax.nnx holds as static values; ``{}`` if unknown.
+
+    JAX compares them as one value.
+
+    Args:
+        graph: the ``GraphDef``.
+        path: the path of its module.
+    """
+    if _class(graph) != "GraphDef":
+        return {}
+    found: dict[str, Any] = {}
+    try:
+        _walk(iter(graph.nodes), iter(graph.attributes), path, found)
+    except (AttributeError, TypeError, ValueError, StopIteration, RecursionError):  # of another version of flax
+        return {}
+    return found
+
+
+def _walk(nodes: Iterator[Any], attributes: Iterator[Any], path: str, found: dict[str, Any]) -> None:
+    """Collect the attributes of the next node: nodes and attributes are in the order of a walk in depth."""
+    node = next(nodes)
+    if _class(node) != "NodeDef":
+        return
+    for _ in range(node.num_attributes):
+        key, value = next(attributes)
+        inside = f"{path}.{key}" if isinstance(key, str) and key.isidentifier() else f"{path}[{key!r}]"
+        if _class(value) == "NodeAttr":
+            _walk(nodes, attributes, inside, found)
+        elif _class(value) == "Static" and not str(key).startswith(_OWN):
+            found[inside] = value.value
+
+
+def _class(value: Any) -> str:
+    """Return the name of a class of flax.nnx; empty for anything else."""
+    module = members(type(value)).get("__module__")
+    is_nnxs = isinstance(module, str) and module.startswith("flax.nnx")
+    return str(of_type("__name__", type(value))) if is_nnxs else ""

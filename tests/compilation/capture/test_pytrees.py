@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 from typing import Any
 
 import jax
 import pytest
 
-from jaxmagic.compilation.capture.pytrees import nodes, static_fields
+from jaxmagic.compilation.capture.pytrees import graph_attributes, nodes, static_fields
 
 #: As the base class of Equinox's modules says where it is defined.
 Module = type("Module", (), {"__module__": "equinox._module._module"})
@@ -47,3 +48,50 @@ def test_static_fields_of_a_module_have_names() -> None:
 def test_other_classes_have_what_they_compare(arrays_only: bool, expected: dict[str, Any]) -> None:
     structure = jax.tree.structure([registered(object)(1.0)])
     assert static_fields(structure, "net", arrays_only=arrays_only) == expected
+
+
+def made(name: str, module: str = "flax.nnx.graphlib", **values: Any) -> Any:
+    """Return an object of a class as flax.nnx has them."""
+    return type(name, (SimpleNamespace,), {"__module__": module})(**values)
+
+
+def graph(module: str = "flax.nnx.graphlib") -> Any:
+    """Return the graph of a module with a rate, a list of two modules with sizes, and a weight."""
+    node = made("NodeAttr")
+
+    def value(each: Any) -> Any:
+        return made("Static", value=each)
+
+    sized = made("NodeDef", num_attributes=2)
+    nodes = [
+        made("NodeDef", num_attributes=4), made("NodeDef", num_attributes=2), sized, sized, made("VariableDef"),
+    ]  # fmt: skip
+    attributes = [
+        ("_pytree__nodes", value({})), ("layers", node),
+        (0, node), ("size", value(3)), ("_length", value(1)),
+        (1, node), ("size", value(4)), ("not a name", value("a")),
+        ("rate", value(0.5)), ("w", node),
+    ]  # fmt: skip
+    return made("GraphDef", module, nodes=nodes, attributes=attributes)
+
+
+def test_attributes_have_the_paths_that_code_uses() -> None:
+    assert graph_attributes(graph(), "net") == {
+        "net.layers[0].size": 3,
+        "net.layers[1].size": 4,
+        "net.layers[1]['not a name']": "a",
+        "net.rate": 0.5,
+    }
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        graph("somebody.elses"),
+        made("GraphDef", nodes=[made("NodeDef", num_attributes=9)], attributes=[]),
+        made("GraphDef"),
+        3,
+    ],
+)
+def test_of_anything_else_nothing_is_known(other: Any) -> None:
+    assert graph_attributes(other, "net") == {}
