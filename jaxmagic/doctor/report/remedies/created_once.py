@@ -7,13 +7,23 @@ from collections.abc import Callable
 from ....terminal import printable
 
 
-def _each(names: str, shapes: str = "", static: str = "") -> str:
-    return (
-        f"Define and jit one function for each value of {printable(names)}, outside the loop or the cell that runs "
-        "again, and keep them in a dictionary if there are several: a single function would keep the first value. "
-        f"Or pass {printable(names)} as {_arguments(names)}. "
-        f"{_declared(names, static, 'it is not an array', 'are not arrays')}{_for_shapes(shapes)}"
-    )
+def _each(names: str, shapes: str = "", static: str = "", optimizers: str = "", optimizer: str = "") -> str:
+    """Word how to make one function for each value, or one for all: an optimizer is another one each time."""
+    others = ", ".join(each for each in names.split(", ") if each not in optimizers.split(", "))
+    if optimizers:
+        first = (
+            f"Make {printable(optimizers)} once, outside, and define and jit the function once, after that. "
+            f"{_learning_rate(printable(optimizer))}"
+        )
+    else:
+        first = (
+            f"Define and jit one function for each value of {printable(names)}, outside the loop or the cell that "
+            "runs again, and keep them in a dictionary if there are several: a single function would keep the first "
+            "value."
+        )
+    declared = _declared(others, static, "it is not an array", "are not arrays")
+    passed = f" {'Pass' if optimizers else 'Or pass'} {printable(others)} as {_arguments(others)}. {declared}"
+    return f"{first}{passed if others else ''}{_for_shapes(shapes)}"
 
 
 def _declared(names: str, static: str, one: str, several: str) -> str:

@@ -12,6 +12,7 @@ from ...record.evidence import Evidence
 from ..rewriting.changing_values import Kept
 from ..rewriting.hoisting import Made
 from ..rewriting.jit.obstacles import sized_by_values
+from ..rewriting.new_objects import optimizers_among
 from .growth import Growth, growth
 from .made_anew import (
     NewArguments,
@@ -265,7 +266,10 @@ def _made_once(known: Known) -> Note | None:
         return note("doctor.recompile_once")
     by_values = known.every_run if differs.remedy is None else not differs.argument
     if captured and by_values and known.library is None:
-        return known.method or note("doctor.recompile_each", names=", ".join(captured))
+        found = optimizers_among(captured, known.made.file, known.made.line)
+        optimizers, how = ", ".join(found), next(iter(found.values()), "")
+        names = ", ".join(captured)
+        return known.method or note("doctor.recompile_each", names=names, optimizers=optimizers, optimizer=how)
     return None
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ....records.call_stack import Frame
 from ..host.functions.functions_run import functions_at
-from ..host.syntax import arguments_at, function_around, own_nodes
+from ..host.syntax import Function, arguments_at, function_around, own_nodes
 from . import syntax
 
 #: Variables lead to other variables at most so often.
@@ -57,6 +57,16 @@ def find_new_object(path: str, function: Frame, called: str, sites: Sequence[Fra
         return None
     ((site, made),) = found.values()
     return NewObject(site.file, made.lineno, _optimizer(made, syntax.tree_of(site.file)))
+
+
+def optimizers_among(names: Sequence[str], file: str, line: int) -> dict[str, str]:
+    """Return the variables around a line that hold optimizers of Optax, each with how that is made."""
+    tree = syntax.tree_of(file)
+    inside = [] if tree is None else [each for each in ast.walk(tree) if isinstance(each, Function)]
+    scopes = [each for each in inside if each.lineno <= line <= (each.end_lineno or line)]
+    made = ((name, value) for name in names for scope in scopes for value in _values_of(name, scope))
+    found = ((name, _optimizer(value, tree)) for name, value in made)
+    return {name: optimizer for name, optimizer in found if optimizer is not None}
 
 
 def _given(argument: str, definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str, site: Frame) -> ast.expr:

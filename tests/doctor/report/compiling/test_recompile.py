@@ -58,6 +58,21 @@ def test_what_jit_cannot_trace_is_to_be_declared_static(names: str, static: str,
 
 
 @pytest.mark.parametrize(
+    ("names", "words", "more"),
+    [
+        ("tx", "Make tx once, outside, and define and jit the function once, after that. For several learning", ""),
+        ("tx, n", "Make tx once, outside", " Pass n as an argument. Declare it static if it is not an array."),
+    ],
+)
+def test_an_optimizer_is_no_argument(names: str, words: str, more: str) -> None:
+    told = str(note("doctor.recompile_each", names=names, optimizers="tx", optimizer="optax.adamw"))
+    assert told.startswith(words)
+    assert "optax.inject_hyperparams(optax.adamw)(learning_rate=0.0)" in told
+    assert told.endswith(more)
+    assert ("Pass" in told) == bool(more)
+
+
+@pytest.mark.parametrize(
     ("names", "sentence"),
     [
         ("n", "pass n as an argument. Declare it static if a shape or a Python if depends on it."),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxmagic.doctor.rules.rewriting.new_objects import NewObject, find_new_object
+from jaxmagic.doctor.rules.rewriting.new_objects import NewObject, find_new_object, optimizers_among
 from jaxmagic.records.call_stack import Frame
 
 BEGIN = "import optax\nfrom optax import adam\n\n\n@jax.jit\ndef step(state, x):\n    return state, x\n\n\n"
@@ -56,3 +56,13 @@ def test_the_line_that_makes_an_object_is_found(
 )
 def test_an_object_that_is_made_elsewhere_has_no_line(tmp_path: Path, body: str, path: str) -> None:
     assert made(tmp_path, body, path) is None
+
+
+def test_optimizers_around_a_function_are_found(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    body = "tx, n = 1, 2\ntx = optax.adamw(lr)\nrule = adam(0.1)\n@jax.jit\ndef make_step(w):\n    return tx, rule, n"
+    file.write_text(BEGIN + "def fit(lr):\n" + "".join(f"    {each}\n" for each in body.splitlines()))
+    line = BEGIN.count("\n") + 5
+    assert optimizers_among(("n", "tx", "rule", "lr"), str(file), line) == {"tx": "optax.adamw", "rule": ""}
+    assert optimizers_among(("tx",), str(file), 1) == {}
+    assert optimizers_among(("tx",), "no file", 1) == {}
