@@ -19,7 +19,7 @@ class Finding:
         kind: for programs. In a benchmark ``"folded"`` (XLA computed the result while compiling), ``"recompiled"``
             (something compiled while samples were taken), ``"drift"``, ``"modes"``, ``"correlated"`` (samples depend
             on each other), ``"too short"`` and ``"garbage collection"``; in a comparison ``"unstable
-            baseline"`` (it differs from itself), ``"unequal samples"`` and ``"long loop"`` (how candidates were
+            baseline"`` (its two measurements differ), ``"unequal samples"`` and ``"long loop"`` (how candidates were
             measured may explain their difference); in both ``"not run"`` (a function was not called, or the result
             is a generator or the like) and ``"load"`` (other processes kept the machine busy).
         text: what is wrong and what was found, a sentence.

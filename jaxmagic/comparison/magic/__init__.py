@@ -58,7 +58,7 @@ from .run import run_compare
     metavar="MODES",
     type=options.modes,
     default=("forward",),
-    help="Which of forward, grad and value_and_grad to call, separated by commas. Of a jitted f, grad is "
+    help="Which of forward, grad and value_and_grad to call, separated by commas. For a jitted f, grad is "
     "jax.jit(jax.grad(f)).",
 )
 @argument(
@@ -82,7 +82,7 @@ def jaxcompare(
         numpy: np_version(x)
         jit of vmap: jit_version(x)
 
-    Names that the setup assigns are local, as in ``%%timeit``: define what you want to keep in a cell before.
+    Names that the setup assigns are local, as in ``%%timeit``. To keep a value, assign it in an earlier cell.
 
     A label is a few words, or any text in quotes. An expression without a label is labelled by its source.
 

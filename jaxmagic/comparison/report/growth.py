@@ -41,11 +41,11 @@ def about_growth(sweep: Sweep) -> list[str]:
         else:
             unknown.append(curve.name)
     if bounded:
-        beside = ", because other processes may have slowed some points down more than others" * _is_loaded(sweep)
-        sentences.append(f"Uncertain growth{beside}: {'; '.join(bounded)}.")
+        why = ", because other processes may have slowed some points down more than others" * _is_loaded(sweep)
+        sentences.append(f"The growth is uncertain{why}: {'; '.join(bounded)}.")
     if unknown:
-        by = "other processes, overhead or noise" if _is_loaded(sweep) else "overhead or noise"
-        sentences.append(f"Growth unknown, hidden by {by}: {'; '.join(unknown)}.")
+        why = "other processes, overhead or noise" if _is_loaded(sweep) else "overhead or noise"
+        sentences.append(f"The growth is unknown, because {why} hides it: {'; '.join(unknown)}.")
     return sentences
 
 

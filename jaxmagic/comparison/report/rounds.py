@@ -14,7 +14,7 @@ _MOST_NAMED = 2
 #: Rounds may take longer by this factor when they are measured again.
 _MARGIN = 1.25
 
-#: If a baseline differs from itself by more than this, the exact number means nothing.
+#: If two measurements of a baseline differ by more than this, the exact number means nothing.
 _LARGEST_NOISE = 0.5
 
 
@@ -43,19 +43,18 @@ def about_rounds(comparison: Comparison) -> str:
     noise = comparison.noise
     if noise is None:
         return f"{sentence}."
-    floor = max(noise.high, 1 / noise.low) - 1
+    floor, twice = max(noise.high, 1 / noise.low) - 1, f"two measurements of {comparison.twice} in the same rounds"
     if floor > _LARGEST_NOISE:
-        itself = f"{comparison.twice} may differ from itself by more than {units.percent(_LARGEST_NOISE)}"
+        measured = f"{twice} may differ by more than {units.percent(_LARGEST_NOISE)}"
         others = [counterpart(comparison, each) for each in comparison.candidates]
         if any(each.verdict == "too noisy to tell" for each in others):
-            return f"{sentence}. Too noisy: {itself}."
+            return f"{sentence}. Too noisy: {measured}."
         within = [each.label for each in others if each.label != each.baseline and _least(each) <= floor]
         if not within:
-            return f"{sentence}. {itself}, but all differences are larger."
+            return f"{sentence}. Noise: {measured}, but all candidates differ by more than this noise."
         of = " and ".join(within) if len(within) <= _MOST_NAMED else units.count(len(within), "candidate")
-        differ = "difference of" if len(within) == 1 else "differences of"
-        return f"{sentence}. {itself}. The {differ} {of} may be smaller than that: more rounds would tell."
-    return f"{sentence}. {comparison.twice} differs from itself by at most {units.percent(floor)}."
+        return f"{sentence}. Noise: {measured}. {of} may differ by less than this noise: more rounds would tell."
+    return f"{sentence}. Noise: {twice} differ by at most {units.percent(floor)}."
 
 
 def _least(versus: Versus) -> float:

@@ -72,11 +72,12 @@ def _unlike(comparison: Comparison) -> str:
     if not failed:
         return "Nothing to compare: there is one candidate"
     if all(map(is_uncompared, failed)):
-        why, of = "can be compared with", "may be of"
+        why, compute = "can be compared with", "may compute"
     else:
-        why, of = "matches", "are of"
+        why, compute = "matches", "compute"
     return (
-        f"No winner: no output {why} that of {comparison.baseline}. The times are right, but {of} different results"
+        f"No winner: no output {why} that of {comparison.baseline}. The times are correct, but the candidates "
+        f"{compute} different results"
     )
 
 

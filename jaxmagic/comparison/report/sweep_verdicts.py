@@ -36,7 +36,7 @@ def _verdicts(label: str, compared: list[Comparison]) -> str:
     points = "the only point" if count == 1 else f"all {count} points"
     if len(kinds) > 1:
         found = ", ".join(f"{kind} at {number}" for kind, number in kinds.most_common())
-        return f"{label} beside {base}, at {count} points: {found}"
+        return f"{label} compared with {base}, at {count} points: {found}"
     (kind,) = kinds
     if kind in ("faster", "slower"):
         all_versus = [counterpart(each, each.candidate(label)) for each in compared]
@@ -53,7 +53,7 @@ def _verdicts(label: str, compared: list[Comparison]) -> str:
         return f"{label} takes as long as {base} at {points}"
     if kind == _DIFFERENT:
         return f"{OUTPUT_OF}{label} differs from that of {base} at {points}"
-    return f"{NO_VERDICT}{label} beside {base} at {points}: {kind}"
+    return f"{NO_VERDICT}{label} compared with {base} at {points}: {kind}"
 
 
 def _kind(comparison: Comparison, label: str) -> str:

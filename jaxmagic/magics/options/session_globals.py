@@ -37,7 +37,7 @@ def refuse_unread(
     for name, function in readers(code, namespace, local=assigned):
         raise UsageError(
             f"{magic}: the setup assigns {name}, but {function}() reads {name} from the session, and assignments "
-            f"of a setup are local. Write {name} as an argument of {function}(), or assign it in a cell before."
+            f"of a setup are local. Write {name} as an argument of {function}(), or assign it in an earlier cell."
         )
 
 

@@ -35,7 +35,7 @@ def test_code_and_words_are_in_quotes_in_every_sentence(named: Any) -> None:
     assert "No winner: no output matches that of 'x @ x'." in text
     assert "'it is' does not compute what 'x @ x' does at x: off by up to 9" in text
     assert "plain does not compute what 'x @ x' does at x" in text
-    assert "'x @ x' differs from itself" in text
+    assert "two measurements of 'x @ x' in the same rounds" in text
     assert " x @ x 5.02 ms baseline " in text  # the table has the labels themselves
 
 

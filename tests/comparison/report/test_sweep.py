@@ -148,7 +148,7 @@ def test_medians_farther_apart_than_the_interval_are_explained_for_all_points(sw
 def test_verdicts_that_differ_are_counted(sweep: Sweep) -> None:
     other = replace(sweep.points[3], at=(1,))
     found = replace(sweep, points=(sweep.points[0], other))
-    assert to_text(found).startswith("jit beside numpy, at 2 points: slower at 1, no difference at 1\n")
+    assert to_text(found).startswith("jit compared with numpy, at 2 points: slower at 1, no difference at 1\n")
 
 
 def test_what_computes_something_else_is_not_called_faster(sweep: Sweep) -> None:
@@ -234,7 +234,7 @@ def test_an_unfinished_sweep_says_what_ended_it(sweep: Sweep) -> None:
 def test_an_exponent_that_may_be_anything_is_not_printed_at_all(sweep: Sweep) -> None:
     crooked = [replace(sweep.points[each], at=(at,)) for at, each in enumerate((3, 0, 4))]
     text = " ".join(to_text(replace(sweep, points=tuple(crooked))).split())
-    assert "Growth unknown, hidden by overhead or noise: numpy." in text
+    assert "The growth is unknown, because overhead or noise hides it: numpy." in text
     assert text.count("n^") == 1  # of the other one, which certainly grows
 
 
@@ -251,7 +251,7 @@ def test_growth_that_other_processes_may_hide_says_so(sweep: Sweep) -> None:
         busy = replace(first, conditions=replace(first.conditions, other_load=2.5))
         points.append(replace(sweep.points[each], at=(at,), comparison=replace(comparison, candidates=(busy, *rest))))
     text = " ".join(to_text(replace(sweep, points=tuple(points))).split())
-    assert "Growth unknown, hidden by other processes, overhead or noise: numpy." in text
+    assert "The growth is unknown, because other processes, overhead or noise hides it: numpy." in text
 
 
 @pytest.mark.parametrize(
@@ -266,17 +266,17 @@ def test_growth_that_other_processes_may_hide_says_so(sweep: Sweep) -> None:
             inf,
             "jit grows as n^1.00 (0.90 to 1.10).",  # less than 1 % of the time at n = 1024
         ),
-        (estimate(2, 1.2, 2.9), None, 8, "Uncertain growth: jit about n^2.0, between n^1.2 and n^2.9."),
-        (estimate(2.9, 1.26, 4.84), None, 8, "Uncertain growth: jit about n^2.9, between n^1.2 and n^4.9."),
-        (estimate(0.5, -0.44, 1.5), None, 8, "Uncertain growth: jit about n^0.5, between n^-0.5 and n^1.5."),
-        (estimate(1, -0.2, 3.1), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
-        (estimate(1, 0.04, 3.1), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
-        (estimate(0.2, -21.5, 21.8), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
-        (estimate(2, 1.2, inf), None, 8, "Uncertain growth: jit grows as n^1.2 or faster."),
-        (estimate(2, 0.08, inf), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
-        (estimate(2, -0.2, inf), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
-        (estimate(-2, -inf, -0.5), None, 8, "Uncertain growth: jit falls as n^-0.5 or faster."),
-        (estimate(0, -inf, inf), None, 8, "Growth unknown, hidden by overhead or noise: jit."),
+        (estimate(2, 1.2, 2.9), None, 8, "The growth is uncertain: jit about n^2.0, between n^1.2 and n^2.9."),
+        (estimate(2.9, 1.26, 4.84), None, 8, "The growth is uncertain: jit about n^2.9, between n^1.2 and n^4.9."),
+        (estimate(0.5, -0.44, 1.5), None, 8, "The growth is uncertain: jit about n^0.5, between n^-0.5 and n^1.5."),
+        (estimate(1, -0.2, 3.1), None, 8, "The growth is unknown, because overhead or noise hides it: jit."),
+        (estimate(1, 0.04, 3.1), None, 8, "The growth is unknown, because overhead or noise hides it: jit."),
+        (estimate(0.2, -21.5, 21.8), None, 8, "The growth is unknown, because overhead or noise hides it: jit."),
+        (estimate(2, 1.2, inf), None, 8, "The growth is uncertain: jit grows as n^1.2 or faster."),
+        (estimate(2, 0.08, inf), None, 8, "The growth is unknown, because overhead or noise hides it: jit."),
+        (estimate(2, -0.2, inf), None, 8, "The growth is unknown, because overhead or noise hides it: jit."),
+        (estimate(-2, -inf, -0.5), None, 8, "The growth is uncertain: jit falls as n^-0.5 or faster."),
+        (estimate(0, -inf, inf), None, 8, "The growth is unknown, because overhead or noise hides it: jit."),
     ],
 )
 def test_growth_is_told_as_far_as_it_is_known(
@@ -302,8 +302,8 @@ def test_growth_that_other_processes_make_uncertain_is_told_with_that_cause(
     monkeypatch.setattr(growth_words, "is_loaded", lambda *_: True)
     (told,) = growth_words.about_growth(sweep)
     assert told == (
-        "Uncertain growth, because other processes may have slowed some points down more than others: jit about "
-        "n^2.0, between n^1.2 and n^2.9."
+        "The growth is uncertain, because other processes may have slowed some points down more than others: "
+        "jit about n^2.0, between n^1.2 and n^2.9."
     )
 
 
