@@ -48,8 +48,8 @@ Kind = Literal[
     "scan length",  # there is nothing to iterate over, or no leading axis
     "scan pair",  # the body of scan() does not return a pair
     "grad output",  # the function to differentiate does not return a real scalar
-    "grad input",  # the argument to differentiate by is no float
-    "grad argument",  # there is no argument to differentiate by
+    "grad input",  # a differentiated argument is no float
+    "grad argument",  # no argument has the number in argnums
     "aux",  # a function with auxiliary output does not return a pair
     "vmap sizes",  # the axes that are mapped have different sizes
     "vmap rank",  # an argument lacks the axis that is mapped

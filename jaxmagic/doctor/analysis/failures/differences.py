@@ -68,7 +68,7 @@ def _structures(text: str) -> tuple[Difference, ...]:
         Difference(
             path=path,
             expected=_plain(first),
-            got=f"{_plain(other)}, and only one has {keys}" if keys else _plain(other),
+            got=f"{_plain(other)}, and only one of the two has {keys}" if keys else _plain(other),
             aspect="structure",
         )
         for path, first, other, _, keys in pairs

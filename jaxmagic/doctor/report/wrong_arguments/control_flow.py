@@ -121,7 +121,7 @@ CONTROL_FLOW_NOTES: dict[str, Callable[..., str]] = {
     ),
     "error_scan_pair": lambda function, got: (
         f"{quoted(function) or 'The body of scan'} returns {quoted(got)}, but a body of scan returns two things: the "
-        "next carry, and what it puts out."
+        "next carry, and the output of the step."
     ),
     "write_pair": lambda: "Return (carry, output), or (carry, None) if there is no output.",
 }

@@ -18,7 +18,7 @@ def _module(argument: str, library: str, type: str, dtype: str, transform: str, 
     if dtype:
         return (
             f"{what} a module of {_LIBRARIES[library]} with a leaf of dtype {quoted(dtype)}, but {function} "
-            "differentiates by floats."
+            "differentiates with respect to floats."
         )
     return (
         f"{what} a module of {_LIBRARIES[library]} with a value of type {quoted(type)}, but {function} takes "
@@ -58,7 +58,7 @@ def _write_filtered(library: str, name: str, transform: str, filtered: str, diff
     name, filtered = quoted(name), quoted(filtered).replace(", ", " of ")
     if library == "nnx":
         use = filtered or f"{name}.grad"
-        return f"Use {use}: it differentiates by the {name}.Param of a module, and by no other variable."
+        return f"Use {use}: it differentiates with respect to the {name}.Param variables of a module, and no others."
     kept = "is_inexact_array" if differentiates else "is_array"
     split = (
         f"arrays, rest = {name}.partition(model, {name}.{kept}), pass the arrays alone, and call "
@@ -66,8 +66,8 @@ def _write_filtered(library: str, name: str, transform: str, filtered: str, diff
     )
     if filtered and differentiates:
         return (
-            f"Use {filtered}: it differentiates by the arrays of floats in the first argument, and keeps the rest of "
-            f"it as it is. For another argument, split the module: {split}."
+            f"Use {filtered}: it differentiates with respect to the arrays of floats in the first argument, and "
+            f"keeps the rest of the argument as it is. For another argument, split the module: {split}."
         )
     if filtered:
         return f"Use {filtered}, which traces the arrays of a module and keeps the rest of it as it is."
@@ -81,7 +81,7 @@ def _module_function(module: str, transform: str) -> str:
     what = quoted(module) if module else "The function"
     return (
         f"{what} is a module of Equinox with arrays inside, or a method of one. It has no hash, but "
-        f"{quoted(transform)} needs that of the function that it gets."
+        f"{quoted(transform)} needs to hash the function that it gets."
     )
 
 

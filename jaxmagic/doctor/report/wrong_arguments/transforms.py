@@ -17,8 +17,8 @@ def _positions(given: int | str) -> str:
 
 
 def _grad_input(argument: str, dtype: str, transform: str) -> str:
-    who = f"{quoted(argument)} has" if argument else "An argument to differentiate by has"
-    return f"{who} dtype {quoted(dtype)}, but {quoted(transform)} differentiates by floats."
+    who = f"{quoted(argument)} has" if argument else "A differentiated argument has"
+    return f"{who} dtype {quoted(dtype)}, but {quoted(transform)} differentiates with respect to floats."
 
 
 def _write_real(argument: str = "", jnp: str = "jnp") -> str:
@@ -37,8 +37,8 @@ def _write_real(argument: str = "", jnp: str = "jnp") -> str:
 def _write_float_input(jnp: str, one: str) -> str:
     what = quoted(one) or "x"
     return (
-        "Indices, labels and counts have no gradient: differentiate by another argument, such as the array that they "
-        "index, and name it with argnums=. Of a quantity, pass floats: 1.0 in place of 1, or "
+        "Indices, labels and counts have no gradient: differentiate with respect to another argument, such as the "
+        "array that they index, and select it with argnums=. Pass a quantity as floats: 1.0 in place of 1, or "
         f"{jnp}.asarray({what}, {jnp}.float32)."
     )
 
@@ -191,7 +191,7 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
         "has_aux=True), or grad with has_aux=True."
         if pair
         else f"Return the number alone. With {jax}.value_and_grad(f, has_aux=True), the function returns a pair: the "
-        "number, and what is extra."
+        "number, and the extra result."
     ),
     "write_library_aux": lambda library: (
         f"{quoted(library)} differentiates the function. Return the number alone, or use the option of "
@@ -212,7 +212,8 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
     "error_grad_input": _grad_input,
     "write_float_input": _write_float_input,
     "write_holomorphic": lambda: (
-        "Differentiate by the real and the imaginary part, or pass holomorphic=True for a holomorphic function."
+        "Differentiate with respect to the real and the imaginary part, or pass holomorphic=True for a "
+        "holomorphic function."
     ),
     "error_grad_argument": lambda argnums, given: (
         f"argnums={quoted(argnums)} is beyond the positional arguments of the call. It has {_positions(given)}."
@@ -222,7 +223,7 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
         if keywords
         else "Pass the argument by position, or correct argnums=."
     ),
-    "error_aux": lambda: "With has_aux=True, the function has to return a pair: the number, and what is extra.",
+    "error_aux": lambda: "With has_aux=True, the function has to return a pair: the number, and the extra result.",
     "write_aux": lambda: "Return (loss, extra), or leave out has_aux=True.",
     "error_vmap_sizes": lambda axes: f"The mapped axes have different sizes: {printable(axes)}.",
     "write_same_sizes": _write_same_sizes,

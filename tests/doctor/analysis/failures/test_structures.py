@@ -60,14 +60,15 @@ def test_keys_that_only_one_carry_has_are_named() -> None:
     """)
     assert cell.finding.line == cell.here
     assert (
-        "c of scan begins as dict with 2 children and ends as dict with 1 child, and only one has 'vel'." in cell.said
+        "c of scan begins as dict with 2 children and ends as dict with 1 child, and only one of the two has 'vel'."
+        in cell.said
     )
 
 
 def test_keys_that_only_one_branch_has_are_named() -> None:
     cell = Cell("lax.cond(True, lambda: {'a': 1.0}, lambda: {'a': 1.0, 'b': 2.0})  # here")
     assert cell.finding.line == cell.here
-    assert "and only one has 'b'." in cell.said
+    assert "and only one of the two has 'b'." in cell.said
 
 
 @pytest.mark.parametrize(

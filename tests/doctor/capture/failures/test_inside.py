@@ -159,7 +159,8 @@ OTHERS = {
         ),
         (
             "x, _ = lax.scan(lambda v, t: ({**v, 'c': t}, t), {'a': x, 'b': x}, jnp.arange(2))",
-            "v of scan begins as dict with 2 children and ends as dict with 3 children, and only one has 'c'.",
+            "v of scan begins as dict with 2 children and ends as dict with 3 children, and only one of the two has "
+            "'c'.",
         ),
     ],
 }

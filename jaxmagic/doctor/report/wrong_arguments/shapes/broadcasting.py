@@ -97,13 +97,13 @@ def _write_square(jnp: str, instead: str = "", factor: str = "", rows: int = 0) 
         rows: how many rows that matrix needs to be regular, if it has fewer.
     """
     takes = f" {instead} {'take' if ' and ' in instead else 'takes'} any matrix." if instead else ""
-    decomposed = f" For the factor of a covariance, decompose {factor}." if factor else ""
+    decomposed = f" For the factor of a covariance matrix, decompose {factor}." if factor else ""
     if rows:
         decomposed = (
-            f" For the factor of a covariance, x needs at least {rows} rows: with fewer, {factor} is singular, and "
-            f"its factor is NaN. Then decompose {factor} plus a small multiple of {jnp}.eye({rows})."
+            f" For the factor of a covariance matrix, x needs at least {rows} rows: with fewer, {factor} is "
+            f"singular, and its factor is NaN. Then decompose {factor} plus a small multiple of {jnp}.eye({rows})."
         )
-    return f"Correct the line that made it.{decomposed}{takes}"
+    return f"Correct the line that makes the array.{decomposed}{takes}"
 
 
 SHAPE_NOTES: dict[str, Callable[..., str]] = {
@@ -130,7 +130,7 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     "write_conv_rank": lambda missing: {
         "batch": "The input needs one more axis: for the batch, x[None], and [0] of the result; or for the channels, "
         "x[:, None] in NCHW and x[..., None] in NHWC.",
-        "channels": "The kernel needs axes for its output and its input channels beside those of the window.",
+        "channels": "The kernel needs axes for its output and its input channels besides those of the window.",
     }.get(missing, "The input has axes for the batch and the channels, the kernel for both kinds of channels."),
     "error_conv_padding": lambda padding: (
         f"The padding {quoted(padding)} has one number per axis, but a convolution needs a pair, before and after."
@@ -150,7 +150,7 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     "error_ragged": lambda: "A list holds lists of different lengths or depths, which form no array.",
     "write_ragged": lambda jnp: (
         f"Pad them to one length, such as {jnp}.array([row + [0] * (n - len(row)) for row in rows]), and keep the "
-        "lengths or a mask beside it. Under jit, a list or a dictionary of arrays works as it is: it is a pytree."
+        "lengths or a mask with it. Under jit, a list or a dictionary of arrays works as it is: it is a pytree."
     ),
     "error_broadcast": _broadcast,
     "write_integer_labels": lambda jax: (

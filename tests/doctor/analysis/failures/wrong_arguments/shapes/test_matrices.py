@@ -40,7 +40,9 @@ def test_the_factor_of_a_covariance(shape: tuple[int, ...], factor: str, advice:
     assert not eval(f"jnp.isnan(jnp.linalg.cholesky({factor})).any()", cell.names)
 
 
-@pytest.mark.parametrize(("function", "other"), [("eigh", "jnp.linalg.svd takes any matrix."), ("det", "made it.")])
+@pytest.mark.parametrize(
+    ("function", "other"), [("eigh", "jnp.linalg.svd takes any matrix."), ("det", "makes the array.")]
+)
 def test_no_factor_of_a_covariance_is_meant(function: str, other: str) -> None:
     said = Cell(f"jnp.linalg.{function}(jnp.ones((3, 4)))").said
     assert said.endswith(other)

@@ -186,9 +186,9 @@ def test_the_gradient_of_an_array(transform: str) -> None:
 def test_gradients_of_integers() -> None:
     cell = Cell("w, x = jnp.arange(3), jnp.ones(3)\njax.grad(lambda w, x: (w * x).sum())(w, x)  # here")
     assert cell.finding.line == cell.here
-    assert cell.said.startswith("w has dtype int32, but grad differentiates by floats.")
+    assert cell.said.startswith("w has dtype int32, but grad differentiates with respect to floats.")
     assert jax.grad(lambda w: (w * 1.0).sum())(jnp.asarray(jnp.arange(3), jnp.float32)).shape == (3,)
-    assert "Indices, labels and counts have no gradient: differentiate by another argument, such as" in cell.said
+    assert "Indices, labels and counts have no gradient: differentiate with respect to another argument" in cell.said
     cell = Cell("p = {'w': jnp.ones(3), 'n': 3}\njax.grad(lambda p: p['w'].sum())(p)")
     assert cell.said.startswith("p['n'] has dtype int32")
     assert "returns int32" in Cell("jax.grad(lambda x: x.sum().astype(int))(jnp.ones(3))").said
@@ -204,7 +204,7 @@ def test_gradients_of_integers() -> None:
 )
 def test_an_integer_is_not_named_where_it_may_be_another_one(code: str) -> None:
     cell = Cell(f"i, j = jnp.arange(3), jnp.arange(3)\n{code}")
-    assert cell.said.startswith("An argument to differentiate by has dtype int32")
+    assert cell.said.startswith("A differentiated argument has dtype int32")
 
 
 def test_arguments_of_grad() -> None:
