@@ -76,8 +76,8 @@ NOTES: dict[str, Callable[..., str]] = {
     "host_lines": lambda lines: f"Where the host was, by samples: {printable(lines)}.",
     "made_by_the_code": lambda functions, count, compile_ns: (
         f"Each run compiles {printable(functions)} for {units.time(compile_ns)}, because this code makes "
-        f"{'it' if count == 1 else 'them'}. That is needed once, so it is no finding. If the code runs again and "
-        f"again, make {'it' if count == 1 else 'them'} in code that runs before."
+        f"{'it' if count == 1 else 'them'}. Compiling once is necessary, so this is no finding. If the code "
+        f"runs repeatedly, make {'it' if count == 1 else 'them'} in earlier code, which runs once."
     ),
     "recorded_part": lambda recorded_ns: (
         f"The profiler recorded {units.time(recorded_ns)} of a run, because recordings end at a limit to stay "

@@ -249,22 +249,22 @@ RULE = Rule(
     name="recompile",
     looks_for="functions that compile again and again",
     decides="Reports a function that compiles in every run after the first one, if that takes at least "
-    f"{units.percent(LEAST_SHARE)} of the run. Also reports one that compiles at least {_SEVERAL} times in the first "
-    "run, not counting its first call, for a reason that can be avoided, if that takes at least "
-    f"{_LEAST_FIRST_RUN_NS // 10**6} ms. For a new function, {_TWO} times are enough; for another kind of value, or "
-    f"a placement, also one of at least {_LEAST_SINGLE_NS // 10**6} ms, if the run has another program of the "
-    "function. What the code itself jits and keeps, outside "
-    "of loops, does not count if it compiles once in each run: code that runs only once compiles it only once. "
-    "Different shapes count if one axis varies, of one argument or of each of several, and padding to powers of two "
-    "needs at most half as many programs. Sizes that vary on their own may be padded to the largest ones instead, if "
-    f"these are at most {MOST_TIMES} times the smallest ones. Different shapes also count if an argument "
-    "grows from call to call, because the function returns it longer or the code around the call appends to it. "
-    "Different static values count if programs have the same operations and shapes, or if only the range of a loop "
-    "needs them that a loop of JAX could replace; programs for them that the run has, and that earlier measurements "
-    "compiled, count as well. Of a gradient outside of jit, only the backward passes "
-    "count: jitted as a whole, one program does the forward and the backward pass. Operations outside of jit count "
-    "for shapes, and for new functions that a loop or a branch gets each time. The cause is the one that %jaxtime "
-    "reports.",
+    f"{units.percent(LEAST_SHARE)} of the run. Also reports a function that compiles at least {_SEVERAL} times in "
+    "the first run, not counting its first call, for a reason that can be avoided, if that takes at least "
+    f"{_LEAST_FIRST_RUN_NS // 10**6} ms. For a new function object, {_TWO} times are enough. For another kind of "
+    f"value or another placement, one compilation of at least {_LEAST_SINGLE_NS // 10**6} ms is enough, if the run "
+    "has another program of the function. A function that the code itself jits and keeps, outside of loops, does not "
+    "count if it compiles once in each run: a script that runs only once compiles it only once. "
+    "Different shapes count if one axis varies, in one argument or in each of several, and padding to powers of two "
+    "needs at most half as many programs. Sizes that vary independently may be padded to the largest sizes instead, "
+    f"if these are at most {MOST_TIMES} times the smallest ones. Different shapes also count if an argument grows "
+    "from call to call, because the function returns a longer one or the code around the call appends to it. "
+    "Different static values count if the programs have the same operations and shapes. They also count if only the "
+    "range of a loop depends on them, and a JAX loop could replace that loop. Programs for such values that the run "
+    "uses, but that earlier measurements compiled, count as well. For a gradient outside jit, only the backward "
+    "passes count: jitted as a whole, one program does the forward and the backward pass. Operations outside jit "
+    "count if their shapes differ, or if a loop or a branch gets a new function each time. The cause is the one that "
+    "%jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )
