@@ -233,17 +233,17 @@ RULE = Rule(
     name="dispatch-bound",
     looks_for="short calls of jitted functions, between which the device is idle",
     decides=f"Reports a jitted function that is called at least {_MANY} times per run, if the device is idle during "
-    f"these calls for at least {units.percent(LEAST_IDLE)} of the run without compiling and at least "
-    f"{units.time(LEAST_NS)}, and at least half as long as it runs for them. The cost is this idle time of all calls "
-    "but one, at least, without copying and without what waits cost, and without the share of the host's time in "
-    "lines that the code leaves after the call of all rounds. Functions that get host arrays in every call do not "
-    "count, unless the syntax and the inputs show that these are numbers, or all arguments together take at most "
-    f"{_SMALL_BYTES // 2**10} KiB. The advice is jax.vmap where the syntax shows that no call "
+    f"these calls for at least {units.percent(LEAST_IDLE)} of the run without compiling, at least "
+    f"{units.time(LEAST_NS)}, and at least half as long as it runs for them. The cost is a lower bound: this idle "
+    "time of all calls but one, without copying, and without what waits cost. It also leaves out the share of the "
+    "host's time in lines that the suggested code keeps after the call of all rounds. Functions that get host arrays "
+    "in every call do not count, unless the syntax and the inputs show that these are numbers, or all arguments "
+    f"together take at most {_SMALL_BYTES // 2**10} KiB. The advice is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "
-    "arguments from nothing else. Where loops around it may need earlier results, it is one such call in each pass. "
-    "Elsewhere it is jax.lax.scan if the loop only counts or goes over items, and "
+    "arguments from nothing else. If loops around it may need earlier results, the advice is one such call in each "
+    "pass. Elsewhere the advice is jax.lax.scan if the loop only counts or goes over items, and "
     "otherwise jax.lax.while_loop, or several steps between two checks of the condition that ends the loop. For "
-    "modules of flax.nnx these are nnx.scan and nnx.while_loop. There is no such loop where the syntax shows that "
+    "modules of flax.nnx these are nnx.scan and nnx.while_loop. There is no such loop if the syntax shows that "
     "Python chooses an argument by values that it reads. A static argument that differs from call to call is "
     "named first, as it prevents all of these.",
     source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",

@@ -194,14 +194,13 @@ RULE = Rule(
     name="input-bound",
     looks_for="loading of data that keeps the device waiting",
     decides="Reports lines that compute the next item of a loop, lines inside a generator, and lines of a loop that "
-    "make an item without results of the loop and pass it on, also as step(w, load(i)) or in several statements, if "
-    "at least "
-    f"{LEAST_SAMPLES} samples of 1 ms show the host there, and the device is idle meanwhile for at least "
-    f"{units.percent(LEAST_IDLE)} of the run "
-    f"without compiling and at least {units.time(LEAST_NS)}. Fewer than {MANY_SAMPLES} samples count only if the run "
-    "with samples was not slower than the best one by about their time. The cost is this idle time, "
-    "without what waits account for. With --verify, the code runs with the first batch of each shape again and "
-    "again, which shows what it would take if loading took no time: a ceiling, and no gain.",
+    "make an item without results of the loop and pass it on, also as step(w, load(i)) or in several statements. At "
+    f"least {LEAST_SAMPLES} samples of 1 ms have to show the host there. Meanwhile, the device has to be idle for at "
+    f"least {units.percent(LEAST_IDLE)} of the run without compiling, and at least {units.time(LEAST_NS)}. Fewer "
+    f"than {MANY_SAMPLES} samples count only if the run with samples was not slower than the best run by about the "
+    "time of these samples. The cost is this idle time, without the part that waits account for. With --verify, the "
+    "code runs repeatedly with the first batch of each shape. That shows how long it would take if loading took no "
+    "time: a ceiling, and no gain.",
     source="https://openxla.org/xprof/overview_page",
     look=look,
     needs=("lines", "profile"),

@@ -253,16 +253,15 @@ def _callbacks(evidence: Evidence) -> Iterator[RuleFinding]:
 RULE = Rule(
     name="host-wait",
     looks_for="waits for results in a loop, and callbacks, during which the device has nothing to do",
-    decides=f"Reports lines that wait at least {SEVERAL} times per run, if the device is then idle, until it has "
-    f"work again, for at least {units.percent(LEAST_IDLE)} of the run "
-    f"without compiling and at least {units.time(LEAST_NS)}. The cost "
-    "is this idle time, at most the time of the waits: while the device computes, waiting costs nothing. On the CPU, "
-    "where reading copies nothing, what the waits of the run without the profiler take beyond all of the device's "
-    "work counts as well. Copies that follow a wait, and delay the device, count in transfer, not here. What "
-    f"{WAITING_JIT} waits for in each call counts only where the device is not the CPU. Callbacks "
-    "count with the time in which the device did nothing else. The advice is to let the device decide only if the "
-    "syntax shows that a condition needs the value, directly or through variables; values that are only shown or "
-    "kept can be read later.",
+    decides=f"Reports lines that wait at least {SEVERAL} times per run, if the device is then idle until it has work "
+    f"again. This idle time has to be at least {units.percent(LEAST_IDLE)} of the run without compiling, and at "
+    f"least {units.time(LEAST_NS)}. The cost is this idle time, but at most the time of the waits, because waiting "
+    "costs nothing while the device computes. On the CPU, reading copies nothing. There, the time that the waits "
+    "take beyond all of the device's work, in the run without the profiler, counts as well. Copies that follow a "
+    f"wait and delay the device count in transfer, not here. What {WAITING_JIT} waits for in each call counts only "
+    "if the device is not the CPU. Callbacks count with the time in which the device did nothing else. The advice to "
+    "let the device decide is given only if the syntax shows that a condition needs the value, directly or through "
+    "variables. Values that are only shown or kept can be read later.",
     source="https://docs.jax.dev/en/latest/async_dispatch.html",
     look=look,
     needs=("waits", "profile"),
