@@ -38,7 +38,7 @@ def report(record, style, explain):
     yield Picture(chart=lambda: bar(record))
 
 REPORTS = {Letters: report}
-BRIEFS = {Letters: lambda record, digits: Brief(record.code, str(record.count), "letters")}
+BRIEFS = {Letters: lambda record: Brief(record.code, None, f"{record.count} letters")}
 """,
     "charts": """
 from jaxmagic.charts.chart_of import Pictured
@@ -124,7 +124,7 @@ def test_a_record_of_it_is_shown_in_all_media_and_saved(toy: Any, tmp_path: Path
 def test_a_session_keeps_it_and_shows_it_live(toy: Any, tmp_path: Path) -> None:
     record = toy.letters("abc")
     assert jaxmagic.last() is record
-    assert "3  letters  abc" in str(jaxmagic.history())
+    assert "3 letters  abc" in str(jaxmagic.history())
     assert type(jaxmagic.explore(record)).__name__ == "HistoryView"
     assert jaxmagic.load(jaxmagic.save(jaxmagic.history(), tmp_path / "all.json"))[-1] == record
 

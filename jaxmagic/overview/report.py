@@ -8,10 +8,10 @@ from .. import units
 from ..charts.chart_of import chart_of
 from ..records.names import truncated
 from ..report.blocks import Block, Headline, Lines, Picture
-from ..report.compose import brief
+from ..report.compose import Brief, brief
 from ..report.style import Style
 from ..session.history import History
-from .analysis import Run, runs
+from .analysis import runs
 
 #: At most this many records are listed.
 _MOST_RECORDS = 10
@@ -25,21 +25,20 @@ def report(history: History, style: Style, explain: bool) -> Iterator[Block]:
     if not history:
         yield Lines(lines=("No records yet: run %jaxtime or jaxmagic.stopwatch().",))
         return
-    timed = runs(list(history))
-    yield Headline(text=f"{units.count(len(history), 'record')}{_longest(timed, style.digits)}")
-    if timed:
+    told = [brief(record) for record in history]
+    yield Headline(text=f"{units.count(len(history), 'record')}{_longest(history, told, style.digits)}")
+    if runs(list(history)):
         yield Picture(chart=lambda: chart_of(history), alt="where the time of the last runs went")
-    newest = list(enumerate(history))[: -_MOST_RECORDS - 1 : -1]
+    newest = list(enumerate(told))[: -_MOST_RECORDS - 1 : -1]
     last = f"The last {len(newest)}, newest first:" if len(history) > len(newest) else "Newest first:"
     lines = [last] if len(newest) > 1 else []
-    told = [brief(record, style.digits) for _, record in newest]
     numbers = _column([f"[{index}]" for index, _ in newest], str.rjust)
-    times, remarks = (
-        _column([each.time for each in told], str.rjust),
-        _column([each.remark for each in told], str.ljust),
+    times = _column(
+        ["" if each.time_ns is None else units.time(each.time_ns, style.digits) for _, each in newest], str.rjust
     )
-    for number, time, remark, (what, *_) in zip(numbers, times, remarks, told, strict=True):
-        cells = (number, time, remark, " ".join((what or "").split()))
+    remarks = _column([each.remark for _, each in newest], str.ljust)
+    for number, time, remark, (_, each) in zip(numbers, times, remarks, newest, strict=True):
+        cells = (number, time, remark, _in_a_line(each))
         lines.append(f"  {'  '.join(filter(None, cells))}".rstrip())
     yield Lines(lines=tuple(lines))
 
@@ -49,13 +48,20 @@ def _column(cells: Sequence[str], aligned: Callable[[str, int], str]) -> list[st
     return [aligned(each, max(map(len, cells))) for each in cells]
 
 
-def _longest(timed: Sequence[Run], digits: int) -> str:
-    """Say how long the longest of several runs took."""
-    if len(timed) < 2:
+def _in_a_line(record: Brief) -> str:
+    return " ".join((record.what or "").split())
+
+
+def _longest(history: History, told: Sequence[Brief], digits: int) -> str:
+    """Say how long the longest of several runs took, of all timings and of the times in the list."""
+    timed = {(each.number, each.name): float(each.timing.wall_ns) for each in runs(list(history))}
+    for number, each in enumerate(told):
+        if each.time_ns is not None:
+            timed.setdefault((number, _in_a_line(each) or "(no code)"), each.time_ns)
+    if len({number for number, _ in timed}) < 2:
         return ""
-    longest = max(timed, key=lambda run: run.timing.wall_ns)
-    name = truncated(longest.name, _MOST_LETTERS)
-    return f"; the longest run took {units.time(longest.timing.wall_ns, digits)}: [{longest.number}] {name}"
+    (number, name), longest_ns = max(timed.items(), key=lambda entry: entry[1])
+    return f"; the longest run took {units.time(longest_ns, digits)}: [{number}] {truncated(name, _MOST_LETTERS)}"
 
 
 REPORTS = {History: report}

@@ -41,16 +41,16 @@ class Brief(NamedTuple):
 
     Attributes:
         what: the code, or the labels of several candidates.
-        time: the main result, a time; empty if there is none.
+        time_ns: the main result if it is a time, of one run or call; ``None`` otherwise.
         remark: what the record is, in a word or two.
     """
 
     what: str | None
-    time: str = ""
+    time_ns: float | None = None
     remark: str = ""
 
 
-def brief(record: object, digits: int) -> Brief:
+def brief(record: object) -> Brief:
     """Summarize a record in one line; if its subject has no summary, the remark is its kind."""
-    found: Callable[[object, int], Brief] | None = of_record(type(record), "report", "BRIEFS")
-    return Brief(getattr(record, "code", None), "", type(record).__name__) if found is None else found(record, digits)
+    found: Callable[[object], Brief] | None = of_record(type(record), "report", "BRIEFS")
+    return Brief(getattr(record, "code", None), None, type(record).__name__) if found is None else found(record)

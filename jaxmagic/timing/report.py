@@ -222,10 +222,10 @@ def about_conditions(timing: Timing) -> list[str]:
     return told
 
 
-def brief(timing: Timing, digits: int) -> Brief:
+def brief(timing: Timing) -> Brief:
     """Word the wall time, and the share of it that was compilation."""
     compiled = f"{units.share(timing.compile_ns, timing.wall_ns)} compile" if timing.compile_ns else ""
-    return Brief(timing.code, units.time(timing.wall_ns, digits), compiled)
+    return Brief(timing.code, timing.wall_ns, compiled)
 
 
 def _not_run(result: str) -> str:

@@ -214,7 +214,14 @@ def test_the_columns_of_a_history_are_as_wide_as_what_is_in_them(timing: Any, me
         "  [1]   1.23 s  g(x)",
         "  [0]  11.0 ms  f(x)",
     ]
-    assert to_text(History.of_records([memory_profile()])).splitlines()[-1] == "  [0]  +2.00 KiB  f(x)"
+    assert to_text(History.of_records([memory_profile()])).splitlines()[-1] == "  [0]  11.0 ms  +2.00 KiB  f(x)"
+
+
+def test_the_longest_run_of_a_history_is_of_any_record_with_a_time(timing: Any, diagnosis: Any) -> None:
+    longer = diagnosis(first=timing(dispatch_ns=512 * 10**6, wait_ns=0), warm=(), code="f(x)")
+    lines = to_text(History.of_records([timing(code="f(x)"), longer, timing(code="g(x)")])).splitlines()
+    assert lines[0] == "3 records; the longest run took 512 ms: [1] f(x)"
+    assert lines[3] == "  [1]   512 ms  2 findings  f(x)"
 
 
 def test_an_unknown_record_is_a_type_error() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ... import units
 from ...charts.chart_of import chart_of
 from ...report.blocks import Block, Headline, Picture, Sentence
 from ...report.compose import Brief
@@ -35,9 +34,9 @@ def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]
     yield from versus.cautions(benchmark.warnings, style)
 
 
-def brief(benchmark: Benchmark, digits: int) -> Brief:
+def brief(benchmark: Benchmark) -> Brief:
     """Return how long a call takes."""
-    return Brief(benchmark.code, units.time(benchmark.median_ns, digits), "per call")
+    return Brief(benchmark.code, benchmark.median_ns, "per call")
 
 
 BRIEFS = {Benchmark: brief}

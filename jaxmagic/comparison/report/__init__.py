@@ -9,7 +9,7 @@ from ..record.sweep import Sweep
 from . import comparison, sweep
 
 
-def brief(record: Comparison | Sweep, digits: int) -> Brief:
+def brief(record: Comparison | Sweep) -> Brief:
     """Return what was compared, and at how many points."""
     remark = f"{len(record)} compared" if isinstance(record, Comparison) else units.count(len(record), "point")
     lines = [line.strip() for line in (record.code or "").splitlines()]

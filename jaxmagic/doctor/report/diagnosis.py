@@ -286,7 +286,6 @@ def about_rules(names: Collection[str]) -> Iterator[str]:
             yield f"{rule.name}: {rule.decides} Source: {rule.source}"
 
 
-def brief(diagnosis: Diagnosis, digits: int) -> Brief:
+def brief(diagnosis: Diagnosis) -> Brief:
     """Describe the diagnosis in one row: its code, and how much was found."""
-    time = "" if diagnosis.wall_ns is None else units.time(diagnosis.wall_ns, digits)
-    return Brief(diagnosis.code, time, units.count(len(diagnosis.findings), "finding"))
+    return Brief(diagnosis.code, diagnosis.wall_ns, units.count(len(diagnosis.findings), "finding"))

@@ -11,12 +11,12 @@ from . import heap, live_arrays, memory_profile
 from .notes import NOTES as NOTES
 
 
-def brief(profile: MemoryProfile, digits: int) -> Brief:
-    """Name the code and the growth of arrays."""
-    return Brief(profile.code, remark=units.size_change(sum(profile.delta_bytes.values())))
+def brief(profile: MemoryProfile) -> Brief:
+    """Return the time of the run and the growth of arrays."""
+    return Brief(profile.code, profile.timing.wall_ns, units.size_change(sum(profile.delta_bytes.values())))
 
 
-def brief_of_live(live: LiveArrays, digits: int) -> Brief:
+def brief_of_live(live: LiveArrays) -> Brief:
     """Name the memory of the arrays that were alive."""
     return Brief("live arrays", remark=units.size(live.total_bytes))
 

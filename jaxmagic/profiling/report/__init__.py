@@ -261,9 +261,9 @@ def _line(listed: Listed, profile: Profile) -> SourceLine:
     )
 
 
-def brief(profile: Profile, digits: int) -> Brief:
+def brief(profile: Profile) -> Brief:
     """Describe the profile in one row: its code and wall time."""
-    return Brief(profile.code, "" if profile.wall_ns is None else units.time(profile.wall_ns, digits), "profiled")
+    return Brief(profile.code, profile.wall_ns, "profiled")
 
 
 BRIEFS = {Profile: brief}
