@@ -115,6 +115,19 @@ def test_a_failure_says_that_a_first_call_may_be_of_a_new_function(x: Any) -> No
     assert "If <lambda> had" not in str(caught.value)
 
 
+def test_a_failure_says_what_to_do_where_the_caches_were_cleared(x: Any) -> None:
+    f = jax.jit(lambda x: x * 19)
+    with jaxmagic.stopwatch():
+        f(x)
+    jax.clear_caches()
+    with pytest.raises(AssertionError) as caught, assert_no_compile():
+        f(x)
+    text = str(caught.value)
+    assert "<lambda> had compiled before, but has left JAX's caches since. If something clears them" in text
+    assert "new function" not in text
+    assert "another test" not in text
+
+
 def test_so_many_programs_may_compile() -> None:
     f = jax.jit(lambda x: x * 3 + 1)
     one, two, three = (jnp.ones(n) for n in (101, 102, 103))

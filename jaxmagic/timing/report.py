@@ -201,8 +201,14 @@ def about_unexpected(programs: Sequence[Compilation]) -> str:
         told.append(
             f"A jitted function compiles when it is first called. If {name} had not been called before, call it once "
             "before the block. If it had, each run probably passes a new function to jax.jit, such as a lambda: call "
-            "jax.jit once, outside of the code that runs again. To find out, put the earlier call into a block, too: "
-            "with jaxmagic.stopwatch(): f(x)."
+            "jax.jit once, outside of the code that runs again; or jax.clear_caches() was called since. To find out, "
+            "put the earlier call into a block, too: with jaxmagic.stopwatch(): f(x)."
+        )
+    if "cleared caches" in causes:
+        name = causes.pop("cleared caches")
+        told.append(
+            f"{name} had compiled before, but has left JAX's caches since. If something clears them, such as "
+            f"jax.clear_caches() in a fixture, call {name} once between that and the block."
         )
     if causes:
         told.append(

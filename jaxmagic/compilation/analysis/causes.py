@@ -153,7 +153,9 @@ def _forgotten(call: Call, text: str, memory: Memory) -> Cause | None:
     alike = most_alike(call, [each for each in forgotten if each.transformation == call.transformation])
     if alike is not None and not differences(call, alike):
         return _lost()
-    return Cause(kind="first call", reason="first call since the function left JAX's caches (jax.clear_caches()?)")
+    return Cause(
+        kind="cleared caches", reason="first call since the function left JAX's caches (jax.clear_caches()?)"
+    )
 
 
 #: What the difference from a call may be that JAX remembers.
@@ -161,7 +163,7 @@ _OF_TYPES = "shape", "dtype", "weak type"
 
 
 def _lost() -> Cause:
-    return Cause(kind="first call", reason="compiled before, but no longer in JAX's caches (jax.clear_caches()?)")
+    return Cause(kind="cleared caches", reason="compiled before, but no longer in JAX's caches (jax.clear_caches()?)")
 
 
 def _own_equality(call: Call, alike: Call, *, reported_by_jax: bool) -> Cause | None:

@@ -166,7 +166,7 @@ def by_cause(functions: Sequence[Compilation]) -> tuple[tuple[Compilation, ...],
         what, _, _ = cause.reason.partition(":")  # what differs, without the values
         groups.setdefault((each.function, each.location, cause.argument, cause.remedy, what), []).append(each)
     costliest_first = sorted(groups.values(), key=lambda group: -total_ns(group))
-    others = sorted(costliest_first[1:], key=lambda group: group[0].cause.kind == "first call")
+    others = sorted(costliest_first[1:], key=lambda group: group[0].cause.kind in ("first call", "cleared caches"))
     return tuple(map(tuple, [*costliest_first[:1], *others]))
 
 

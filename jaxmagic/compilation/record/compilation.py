@@ -10,6 +10,7 @@ from ...records.exportable import Exportable
 #: Why a function was compiled. The words for people are in :attr:`Cause.reason`.
 CauseKind = Literal[
     "first call",  # JAX had never seen the function
+    "cleared caches",  # JAX had seen the function, but no longer has it in its caches
     "shape",  # an argument has a different shape
     "dtype",  # … a different element type
     "weak type",  # … a Python scalar where an array or another type of scalar was, or an array where a scalar was

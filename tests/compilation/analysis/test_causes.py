@@ -230,7 +230,7 @@ def test_a_new_function_that_is_called_in_another_way_would_have_compiled_anyway
 
 def test_the_same_object_that_jax_has_forgotten_is_no_new_function() -> None:
     cause = find(never_seen(hint=True), call(), call())
-    assert cause.kind == "first call"
+    assert cause.kind == "cleared caches"
     assert "no longer in JAX's caches" in cause.reason
 
 
@@ -242,7 +242,7 @@ def test_calls_that_jax_has_forgotten_explain_no_other_call() -> None:
     miss = Miss(text=never_seen(hint=True), thread=1, at_ns=0)
     cause = find_cause(now, miss, traced=True, memory=memory)
     reason = "first call since the function left JAX's caches (jax.clear_caches()?)"
-    assert (cause.kind, cause.reason, cause.remedy) == ("first call", reason, None)
+    assert (cause.kind, cause.reason, cause.remedy) == ("cleared caches", reason, None)
     assert list(memory.calls.values()) == [[now]]
 
 

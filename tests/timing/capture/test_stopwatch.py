@@ -430,7 +430,7 @@ def test_a_call_that_jax_has_forgotten_differs_from_none_that_it_remembers(x: An
     jax.clear_caches()
     f(y)
     cause = last_cause(lambda: f(x))
-    assert (cause.kind, cause.remedy) == ("first call", None)
+    assert (cause.kind, cause.remedy) == ("cleared caches", None)
     assert "no longer in JAX's caches" in cause.reason
 
 

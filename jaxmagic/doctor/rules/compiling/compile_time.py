@@ -42,7 +42,7 @@ _MOST_LINES = 3
 _LEAST_SHARE = 0.1
 
 #: Causes that say nothing about an earlier program of the function.
-_FIRST = "first call", "ahead of time", "unknown"
+_FIRST = "first call", "cleared caches", "ahead of time", "unknown"
 
 #: Causes that compare with an earlier program of the function.
 _CHANGED = (

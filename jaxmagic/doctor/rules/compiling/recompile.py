@@ -58,7 +58,10 @@ _SINGLE = ("weak type", "placement")
 _CERTAIN = (*_SINGLE, "new function")
 
 #: Causes in the first run that are by design, or that no call of the user's own can avoid.
-_BY_DESIGN = ("first call", "ahead of time", "while tracing", "unknown", "dtype", "eager", "transfer")
+_BY_DESIGN = (
+    *("first call", "cleared caches", "ahead of time", "while tracing"),
+    *("unknown", "dtype", "eager", "transfer"),
+)
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
