@@ -69,6 +69,7 @@ from .traced.values import (
 from .wrong_calls.compared_trees import compared_trees, passed_by_caller
 from .wrong_calls.differentiated import differentiated
 from .wrong_calls.odeint import OF_TIME, time_as_state
+from .wrong_calls.returned import mapped_source
 
 #: The kinds of errors whose messages do not say which function was being traced, or not always.
 _OF_ONE_VALUE = "mask", "shape", "number", "format", "scalar index", "repeated", "truncated"
@@ -176,6 +177,8 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
         return replace(facts, operands=names_in(place.statement, frame))
     if facts.kind == "grad output" and facts.library is None:
         facts = replace(facts, said=(*facts.said, ("function", differentiated(place.node, frame))))
+    if facts.kind == "vmap sizes":
+        facts = replace(facts, said=(*facts.said, ("mapped", mapped_source(place.node, frame))))
     if facts.kind == "devices":
         platform, number = default_devices()
         facts = replace(facts, said=(*facts.said, ("platform", platform), ("present", str(number))))

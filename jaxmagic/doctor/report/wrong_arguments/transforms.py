@@ -104,9 +104,13 @@ def _write_same_sizes(pairs: str, names: str, shape: str, jax: str, elements: st
         elements: the shapes of the elements of a pair, unless these surely fit.
     """
     if pairs:
-        each = f"To call it for all pairs of {quoted(names)}, map it twice: {printable(pairs)}, of which the result "
-        each += f"begins with the axes ({shape})."
-        each += f" The function then gets arguments of the shapes {elements}, which have to fit." if elements else ""
+        each = (
+            f"If the function takes arguments of the shapes {elements}, it can be called for all pairs of "
+            f"{quoted(names)}. For that, map it twice"
+            if elements
+            else f"To call it for all pairs of {quoted(names)}, map it twice"
+        )
+        each += f": {printable(pairs)}, of which the result begins with the axes ({shape})."
     elif names:
         each = (
             f"Calling it for all pairs of {quoted(names)} would fail as well: arguments of the shapes {elements} do "

@@ -1,16 +1,16 @@
-"""Tells what functions return that are passed to a loop, by how they are written."""
+"""Finds the code of functions that are passed to a loop or mapped, and tells what they return."""
 
 from __future__ import annotations
 
 import ast
 import linecache
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from ....analysis.failures.wrong_arguments.transforms.loop_order import Returned, returned_by
 from ....analysis.parsed_code import parsed
 from ...remedies.user_functions import is_users_function
-from ..calls import wrapped_function
+from ..calls import value_of, wrapped_function
 from ..statement import definition
 
 
@@ -21,11 +21,31 @@ def returned(node: ast.expr, value: Any) -> Returned:
         node: the function as it is written in a call.
         value: the function.
     """
-    if isinstance(node, ast.Lambda):
-        return returned_by(node)
-    function = wrapped_function(value) or value
-    found = _defined(function.__code__) if is_users_function(function) else None
+    found = definition_passed(node, value)
     return "" if found is None else returned_by(found)
+
+
+def definition_passed(node: ast.expr, value: Any) -> ast.Lambda | ast.FunctionDef | None:
+    """Return the definition of a function of the user's, also of a jitted one; ``None`` if it is not found.
+
+    Args:
+        node: the function as it is written in a call.
+        value: the function.
+    """
+    if isinstance(node, ast.Lambda):
+        return node
+    function = wrapped_function(value) or value
+    return _defined(function.__code__) if is_users_function(function) else None
+
+
+def mapped_source(node: ast.AST | None, frame: FrameType) -> str:
+    """Return the source of the function that a call such as ``jax.vmap(f)(x)`` maps; empty if it is not found."""
+    match node:
+        case ast.Call(func=ast.Call(args=[function, *_])):
+            found = definition_passed(function, value_of(function, frame))
+            return "" if found is None else ast.unparse(found)
+        case _:
+            return ""
 
 
 def _defined(code: CodeType) -> ast.Lambda | ast.FunctionDef | None:

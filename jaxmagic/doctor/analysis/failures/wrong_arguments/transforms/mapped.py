@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from ......records.note import note
 from .....record.failing_code import Operand
 from .....record.failure import Failure
+from ....parsed_code import parsed
 from ...expression import Expression, expression_of, spelled
 from ..explained import SHAPE, Explained, Rule
 from ..operands import Shape, broadcast, fact, product, shapes_in, shortened, written
@@ -70,7 +71,7 @@ def _pairs(failure: Failure, failing: Expression | None) -> tuple[str, str, str,
     )
     shapes = [_element(each, axis) for each, axis in zip(operands, entries, strict=True)]
     elements = " and ".join(written(each) for each in shapes if each is not None)
-    return code, " with ".join(named), elements, _fit(function, shapes)
+    return code, " with ".join(named), elements, _fit(fact(failure, "mapped"), shapes)
 
 
 def _element(operand: Operand, axis: int | None) -> Shape | None:
@@ -82,20 +83,35 @@ def _element(operand: Operand, axis: int | None) -> Shape | None:
     return tuple(left)
 
 
-def _fit(function: ast.expr, shapes: list[Shape | None]) -> bool | None:
-    """Return whether the arithmetic of a lambda can combine arguments of these shapes; ``None`` if it is unknown.
+def _fit(source: str, shapes: list[Shape | None]) -> bool | None:
+    """Return whether the arithmetic of a function can combine arguments of these shapes; ``None`` if it is unknown.
 
     The function itself is not called: it may print, or change what it closes over.
     """
-    if shapes and not any(shapes) and None not in shapes:
-        return True  # numbers fit each other
-    if not isinstance(function, ast.Lambda):
-        return None
-    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    unknown = True if shapes and not any(shapes) and None not in shapes else None  # most functions take numbers
+    match parsed(source).body:
+        case [ast.Expr(value=ast.Lambda(args=arguments, body=result))]:
+            body: list[ast.stmt] = [ast.Return(value=result)]
+        case [ast.FunctionDef(args=arguments, body=body)]:
+            pass
+        case _:
+            return unknown
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    known = dict(zip(names, shapes, strict=False))
     try:
-        return None if _computed(function.body, dict(zip(names, shapes, strict=False))) is None else True
+        for each in body:
+            match each:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    known[name] = _computed(value, known)
+                case ast.Return(value=ast.expr() as value):
+                    return unknown if _computed(value, known) is None else True
+                case ast.Expr(value=ast.Constant()):
+                    pass  # a docstring
+                case _:
+                    return unknown
     except _MisfitError:
         return False
+    return unknown
 
 
 def _computed(node: ast.expr, shapes: Mapping[str, Shape | None]) -> Shape | None:
@@ -111,14 +127,19 @@ def _computed(node: ast.expr, shapes: Mapping[str, Shape | None]) -> Shape | Non
     if isinstance(node, ast.UnaryOp):
         return _computed(node.operand, shapes)
     if isinstance(node, ast.Call):
-        for each in node.args:
-            _computed(each, shapes)
+        given = [_computed(each, shapes) for each in node.args]
+        is_product = ast.unparse(node.func).rpartition(".")[2] == "matmul"
+        if not is_product or len(given) != 2:
+            return None
+        left, right = given
+    elif isinstance(node, ast.BinOp):
+        left, right = _computed(node.left, shapes), _computed(node.right, shapes)
+        is_product = isinstance(node.op, ast.MatMult)
+    else:
         return None
-    if not isinstance(node, ast.BinOp):
-        return None
-    left, right = _computed(node.left, shapes), _computed(node.right, shapes)
-    is_product = isinstance(node.op, ast.MatMult)
-    if left is None or right is None or (is_product and not (1 <= len(left) <= 2 and 1 <= len(right) <= 2)):
+    if is_product and () in (left, right):
+        raise _MisfitError  # a matrix product takes no numbers
+    if left is None or right is None or (is_product and max(len(left), len(right)) > 2):
         return None
     shape = product(left, right) if is_product else broadcast([left, right])
     if shape is None:

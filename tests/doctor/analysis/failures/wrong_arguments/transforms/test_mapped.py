@@ -51,7 +51,11 @@ def test_other_calls_get_an_example(call: str) -> None:
 
 
 PAIRED = """
-    def f(a, b): return a * b
+    def f(a, b):
+        "Multiply."
+        c = 2 * b
+        return a * c
+    g, h = lambda a, b: jnp.outer(a, b), jax.jit(f)
     a, b = jnp.ones((6, {first})), jnp.ones((5, {second}))
     y = jax.vmap({function})(a, b)  # here
 """
@@ -64,6 +68,8 @@ PAIRED = """
         ("lambda s, w: 2 * -s - w", 4, 3),
         ("lambda s, w: jnp.sum(s * w)", 4, 3),
         ("lambda s, w: s @ w", 4, 3),
+        ("f", 4, 3),
+        ("h", 4, 3),
     ],
 )
 def test_all_pairs_are_not_advised_if_their_elements_do_not_fit(function: str, first: int, second: int) -> None:
@@ -86,7 +92,8 @@ def test_all_pairs_are_not_advised_if_their_elements_do_not_fit(function: str, f
         ("lambda s, w: jnp.outer(s, w)", 4, 3, False),
         ("lambda s, w: s[:3] * w", 4, 3, False),
         ("lambda s, w: s[..., None] @ w[None]", 4, 3, False),
-        ("f", 4, 4, False),
+        ("f", 4, 4, True),
+        ("g", 4, 3, False),
     ],
 )
 def test_elements_of_pairs_have_to_fit_what_the_function_computes(
@@ -95,7 +102,7 @@ def test_elements_of_pairs_have_to_fit_what_the_function_computes(
     cell = Cell(PAIRED.format(function=function, first=first, second=second))
     pairs = f"jax.vmap(jax.vmap({function}, in_axes=(None, 0)), in_axes=(0, None))(a, b)"
     assert f"map it twice: {pairs}, of which the result begins with the axes (6, 5)." in cell.said
-    condition = f"The function then gets arguments of the shapes (4,) and ({second},), which have to fit."
+    condition = f"If the function takes arguments of the shapes (4,) and ({second},), it can be called for all pairs"
     assert (condition in cell.said) != fits
     again = cell.rewritten(f"y = {pairs}")
     assert again.error is None
@@ -108,4 +115,16 @@ def test_the_shapes_of_unmapped_containers_are_left_out() -> None:
         p, a, b = {{"k": 2.0}}, jnp.ones((6, 4)), jnp.ones((5, 4))
         y = jax.vmap({function}, in_axes=(None, 0, 0))(p, a, b)  # here
     """)
-    assert "The function then gets arguments of the shapes (4,) and (4,), which have to fit." in cell.said
+    assert "If the function takes arguments of the shapes (4,) and (4,), it can be called for all pairs" in cell.said
+
+
+@pytest.mark.parametrize("product", ["w @ r", "jnp.matmul(w, r)", "a[None] @ w"])
+def test_no_pairs_of_numbers_are_advised_for_a_matrix_product(product: str) -> None:
+    cell = Cell(f"""
+        def f(w, r):
+            return {product}
+        a, b = jnp.ones(5), jnp.ones((100, 4))
+        y = jax.vmap(f)(a, b)  # here
+    """)
+    assert "arguments of the shapes () and (4,) do not fit." in cell.said
+    assert "map it twice" not in cell.said
