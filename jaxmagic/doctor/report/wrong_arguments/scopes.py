@@ -132,8 +132,11 @@ SCOPE_NOTES: dict[str, Callable[..., str]] = {
         if flat
         else 'apply() gets {"params": {"params": …}}, one level more than it takes.'
     ),
-    "write_flat_variables": lambda: (
-        'Pass what init() returned as it is, model.apply(variables, x), or {"params": variables["params"]}.'
+    "write_flat_variables": lambda passed="", named="": (
+        f"If {quoted(passed)} holds the parameters, name their collection: {printable(named)}. Or pass all that "
+        "init() returned: model.apply(variables, x)."
+        if named
+        else 'Pass what init() returned as it is, model.apply(variables, x), or {"params": variables["params"]}.'
     ),
     "error_collection_kept": lambda layer, name, collection: (
         f"{quoted(layer) or 'The module'} updates {quoted(name)} of the collection {quoted(collection)}, which "

@@ -13,6 +13,9 @@ from .operands import fact, shortened
 #: Options of layers that are set for evaluation.
 _OF_EVALUATION = "deterministic|use_running_average"
 
+#: Letters of a call that is written out.
+_LONGEST = 100
+
 
 def explain_unbound(failure: Failure) -> Explained:
     """Explain a module that is called, or whose parts are used, without parameters."""
@@ -65,14 +68,20 @@ def explain_nested(failure: Failure) -> Explained:
     """Explain ``{"params": variables}`` where the variables have a key ``"params"`` themselves."""
     failing = expression_of(failure)
     node = None if failing is None or failure.library is not None else failing.node
-    code = None
+    code, flat, passed, named = None, bool(fact(failure, "flat")), "", ""
     if failing is not None and isinstance(node, ast.Call) and node.args:
         match node.args[0]:
             case ast.Dict(keys=[ast.Constant(value="params")], values=[value]):
                 node.args[0] = value
                 code = failing.with_node(node)
-    flat = bool(fact(failure, "flat"))
-    return Explained(note("doctor.error_nested_variables", flat=flat), note("doctor.write_flat_variables"), code)
+            case ast.Dict() | ast.Starred():
+                pass
+            case variables if flat:
+                passed = ast.unparse(variables)
+                inputs = [f'{{"params": {passed}}}', *map(ast.unparse, (*node.args[1:], *node.keywords))]
+                named = f"{ast.unparse(node.func)}({', '.join(inputs)})"
+    remedy = note("doctor.write_flat_variables", passed=shortened(passed), named=shortened(named, _LONGEST))
+    return Explained(note("doctor.error_nested_variables", flat=flat), remedy, code)
 
 
 def explain_immutable(failure: Failure) -> Explained:

@@ -134,6 +134,14 @@ def test_parameters_without_their_collection() -> None:
     assert cell.said.startswith("The first argument of apply() is no dict of collections")
 
 
+def test_parameters_without_their_collection_are_named_as_the_code_names_them() -> None:
+    setup = "net = nn.Dense(3); p = net.init(key, x)['params']"
+    cell = failing(f"{setup}\nnet.apply(p, x)")
+    assert 'If p holds the parameters, name their collection: net.apply({"params": p}, x).' in cell.said
+    assert "variables[" not in cell.said
+    assert cell.rewritten('net.apply({"params": p}, x)').error is None
+
+
 def test_statistics_that_are_updated_without_mutable() -> None:
     cell = failing("model.apply(variables, x, True, rngs={'dropout': key})")
     assert cell.said.startswith("BatchNorm_0 updates mean of the collection batch_stats, which apply() keeps")
