@@ -130,7 +130,15 @@ class RunPlan:
             )
         events = sum(len(line.start_ps) for line in trace.tracks)
         if self._most_events is not None and events > _ABOUT * self._most_events:
-            notes.append(note("profiling.many_events", events=events, limit_events=self._most_events))
+            notes.append(
+                note(
+                    "profiling.many_events",
+                    events=events,
+                    limit_events=self._most_events,
+                    runs=self.runs,
+                    estimated=events_per_s is not None,
+                )
+            )
         return notes
 
 

@@ -30,6 +30,12 @@ def _cut(complete_runs: int, runs: int, limit_ns: int, limit_events: int) -> str
     )
 
 
+def _many_events(events: int, limit_events: int, runs: int = 1, estimated: bool = False) -> str:
+    why = "which relies on the event rate of the first run" if estimated else "since the first run gave no event rate"
+    fewer = " Fewer runs have fewer: runs=1, or -n 1." if runs > 1 else ""
+    return f"The recording has {events:,} events, more than the limit of {limit_events:,}, {why}.{fewer}"
+
+
 def _damaged_times(events: int, lines: str) -> str:
     were = "was" if events == 1 else "were"
     return (
@@ -82,10 +88,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "interrupted": lambda: "Interrupted while the recording was read, so device times are unavailable.",
     "unreadable": lambda error: f"The recording cannot be read ({error}).",
     "cut": _cut,
-    "many_events": lambda events, limit_events: (
-        f"The recording has {events:,} events, more than the limit of {limit_events:,}: the first run was too short "
-        "to estimate their rate, or compiled nothing."
-    ),
+    "many_events": _many_events,
     "no_recorded_end": _no_recorded_end,
     "unread_modules": lambda programs, errors: (
         f"The compiled modules of {units.count(programs, 'program')} could not be read ({errors}), so operations of "

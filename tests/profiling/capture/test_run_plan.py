@@ -61,6 +61,23 @@ def test_a_recording_that_is_larger_than_its_limit_says_so(
     assert RunPlan(5, 5.0, None).about_recording(trace, None, None) == []
 
 
+@pytest.mark.parametrize(
+    ("runs", "events_per_s", "told"),
+    [
+        (5, None, "since the first run gave no event rate. Fewer runs have fewer: runs=1, or -n 1."),
+        (1, 300.0, "which relies on the event rate of the first run."),
+    ],
+)
+def test_a_recording_that_is_too_large_states_only_what_is_known_of_its_rate(
+    runs: int, events_per_s: float | None, told: str
+) -> None:
+    zeros = np.zeros(1_600, np.int64)
+    line = TraceLine(name="", device=None, role="host", kinds=zeros, start_ps=zeros, end_ps=zeros)
+    trace = Trace(tracks=(line,), kinds=(), devices={}, modules={})
+    (said,) = RunPlan(runs, 5.0, 1_000).about_recording(trace, None, events_per_s)
+    assert str(said) == f"The recording has 1,600 events, more than the limit of 1,000, {told}"
+
+
 def test_a_real_recording_above_its_limit_says_so() -> None:
     f, x = jax.jit(lambda x: x + 1), jnp.ones(8)
 
@@ -71,7 +88,7 @@ def test_a_real_recording_above_its_limit_says_so() -> None:
     record = jaxmagic.profile(loop, most_events=100)
     (said,) = (each for each in record.notes if each.kind == "profiling.many_events")
     assert said.facts["events"] > 300
-    assert "more than the limit of 100: the first run was too short" in " ".join(str(record).split())
+    assert "more than the limit of 100, since the first run gave no event rate." in " ".join(str(record).split())
 
 
 @pytest.mark.parametrize(("already", "runs"), [(0, 3), (1, 2), (2, 1), (5, 1)])
