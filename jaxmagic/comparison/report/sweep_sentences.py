@@ -190,15 +190,17 @@ def _times_without_interval(sweep: Sweep) -> list[str]:
     """Say at which points rounds are enough for a verdict, but too few for intervals of the times."""
     compared = [(each, each.comparison) for each in sweep.points if each.comparison is not None]
     few = [
-        point
+        (point, each)
         for point, each in compared
         if not lacks_rounds(each) and any(not time_of(one.latency.calls_ns).confidence for one in each.candidates)
     ]
     if not few:
         return []
     verdicts = " The verdicts are from the ratios within rounds." if len(sweep.labels) > 1 else ""
+    at = at_points(sweep, [point for point, _ in few])
     least = units.count(FEWEST_FOR_INTERVAL, "round")
-    return [f"{at_points(sweep, few)}: The times have no interval: that needs {least}.{verdicts}"]
+    budget = _budget_for(sweep, [each for _, each in few], FEWEST_FOR_INTERVAL)
+    return [f"{at}: The times have no interval, which needs {least}.{budget}{verdicts}"]
 
 
 def _too_few_rounds(sweep: Sweep) -> list[str]:
@@ -213,9 +215,14 @@ def _too_few_rounds(sweep: Sweep) -> list[str]:
     needed = max(max(rounds_needed(each), least) for each in lacking)
     at = f"{len(lacking)} of {units.count(len(sweep.points), 'point')}"
     sentence = f"Too few rounds for a verdict at {at}: {were}, where it needs {needed}"
+    return [f"{sentence}.{_budget_for(sweep, lacking, least)}"]
+
+
+def _budget_for(sweep: Sweep, lacking: Sequence[Comparison], least: int) -> str:
+    """Say which budget of the sweep allows enough rounds at some points; nothing if it is unknown."""
     budgets_ns = [budget_for_verdict_ns(each, least) for each in lacking]
     known_ns = [each for each in budgets_ns if each is not None]
     if len(known_ns) < len(budgets_ns):
-        return [f"{sentence}."]
+        return ""
     budget = units.time_option(max(known_ns) * sweep.planned)  # it is divided evenly among the points
-    return [f"{sentence}. Use --budget {budget} (budget_s) or more for the sweep, judging by the rounds so far."]
+    return f" Use --budget {budget} (budget_s) or more for the sweep, judging by the rounds so far."
