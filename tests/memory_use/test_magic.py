@@ -508,6 +508,17 @@ def test_the_advice_for_the_value_of_a_cell_frees_it(session: Any, cell: str, la
     assert alive() is None
 
 
+def test_the_advice_for_what_ipython_keeps_after_a_reset_frees_it(session: Any) -> None:
+    alive = weakref.ref(session.run("f(x)"))
+    session.run("%reset -f out")
+    session.run("%jaxmem")
+    assert alive() is not None
+    told = "IPython keeps values without a name, as after %reset -f out. To free them: del get_ipython()."
+    assert told in " ".join(session.report.split())
+    session.run("del get_ipython().user_ns_hidden['_']")
+    assert alive() is None
+
+
 @pytest.mark.parametrize("before", [[], ["%jaxmem --bogus"], ["%jaxdoctor"], ["%jaxdoctor --bogus", "%jaxdoctor"]])
 @pytest.mark.parametrize("further", [False, True])
 def test_the_advice_for_the_last_traceback_frees_what_it_holds(

@@ -29,6 +29,9 @@ _ROOT = re.compile(r"[^\W\d][\w ]*")
 #: The value of a cell, as a name of it begins.
 _OUTPUT = re.compile(r"Out\[(\d+)\]")
 
+#: Where IPython keeps a value that has lost its name, as by ``%reset -f out``.
+_HIDDEN = re.compile(r"get_ipython\(\)\.user_ns_hidden\['\w+'\]")
+
 #: Where the search for the holders of arrays goes.
 _SEARCHED = "The search follows names, outputs, closures and tracebacks through the objects of Python and NumPy."
 
@@ -177,11 +180,17 @@ def about_unnamed(live: LiveArrays) -> list[str]:
 
 def about_outputs(live: LiveArrays) -> list[str]:
     """Tell how to free the value of a cell, for the largest array that one holds."""
-    outputs = (found[1] for each in live.arrays for name in each.names if (found := _OUTPUT.match(name)))
-    return [
+    names = [name for each in live.arrays for name in each.names]
+    outputs = [found[1] for name in names if (found := _OUTPUT.match(name))]
+    told = [
         f"IPython has more names for Out[{number}], also hidden ones: %xdel _{number} deletes all names of the value."
-        for number in [*outputs][:1]
+        for number in outputs[:1]
     ]
+    if hidden := dict.fromkeys(found[0] for name in names if (found := _HIDDEN.match(name))):
+        told.append(
+            f"IPython keeps values without a name, as after %reset -f out. To free them: del {', '.join(hidden)}."
+        )
+    return told
 
 
 def about_traceback(live: LiveArrays) -> list[str]:
