@@ -125,28 +125,28 @@ def test_after_two_dashes_everything_is_code(given_options: str, code: str) -> N
 @pytest.mark.parametrize(
     ("text", "magic", "instead"),
     [
-        ("--sweep n=1,2 f(x)", "jaxtimeit", "It is an option of %jaxcompare."),
+        ("--sweep n=1,2 f(x)", "jaxtimeit", " here. %jaxcompare has it. If it is code, write -- before it."),
         (
             "--repeat 5 f(x)",
             "jaxtime",
-            "Write %jaxtimeit, which runs the code many times. It is an option of %jaxdoctor.",
+            " here. Write %jaxtimeit, which runs the code many times. %jaxdoctor has it.",
         ),
-        ("--number 5 f(x)", "jaxmem", "Write %jaxtimeit, which runs the code many times."),
-        ("--repeat 5 f(x)", "jaxtimeit", "Write -r R for exactly R samples. It is"),
-        ("--ignore donation f(x)", "jaxdoctor", "Write --only RULES, or jaxmagic.testing.assert_healthy("),
-        ("--read x.xplane.pb", "jaxprof", "Write jaxmagic.read_profile('x.xplane.pb'), which reads a recording."),
+        ("--number 5 f(x)", "jaxmem", ". Write %jaxtimeit, which runs the code many times."),
+        ("--repeat 5 f(x)", "jaxtimeit", " here. Write -r R for exactly R samples. %jaxdoctor has it."),
+        ("--ignore donation f(x)", "jaxdoctor", ". Write --only RULES, or jaxmagic.testing.assert_healthy("),
+        ("--read x.xplane.pb", "jaxprof", ". Write jaxmagic.read_profile('x.xplane.pb'), which reads a recording."),
     ],
 )
 def test_an_option_of_another_magic_is_named_there(text: str, magic: str, instead: str) -> None:
     with pytest.raises(UsageError) as raised:
         options.split(text, declared(magic).parser)
-    assert f"there is no option {text.split()[0]}. {instead}" in str(raised.value)
+    assert f"there is no option {text.split()[0]}{instead}" in str(raised.value)
 
 
 def test_an_unknown_long_option_names_the_closest() -> None:
     with pytest.raises(
         UsageError,
-        match=r"no option --save. Write -v t, and then jaxmagic.save.t, 'run.json'., or t.figure..\.savefig",
+        match=r"no option --save here. Write -v t, and then jaxmagic.save.t, 'run.json'., or t.figure..\.savefig",
     ):
         options.split("--save run.json f(x)", declared("jaxprof").parser)
     with pytest.raises(UsageError, match="no option --nave. Options: "):

@@ -183,7 +183,8 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
     if name not in known:
         if name in _TOLERANCES and "--check" in known:
             raise UsageError(f"there is no option {name}. Write --check RTOL or --check RTOL,ATOL.")
-        raise UsageError(f"there is no option {name}. {_instead(name, known)} If it is code, write -- before it.")
+        here = f"{name} here" if _magics_with(name) else name
+        raise UsageError(f"there is no option {here}. {_instead(name, known)} If it is code, write -- before it.")
     if value is not None and (quoted := _QUOTED.match(text, start + len(name) + 1)):
         words.append(f"{name}={_unquoted(quoted[1])}")
         return quoted.end()
@@ -226,7 +227,9 @@ def _instead(name: str, known: Mapping[str, argparse.Action]) -> str:
         return f"Write {name[1:]}, with one dash."
     if name == "--read":
         return "Write jaxmagic.read_profile('x.xplane.pb'), which reads a recording."
-    others = [f"It is an option of {' and '.join(names)}."] if (names := _magics_with(name)) else []
+    others = (
+        [f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} it."] if (names := _magics_with(name)) else []
+    )
     if meant := meant_by(name, known):
         others.insert(0, f"Write {meant}.")
     if others:
