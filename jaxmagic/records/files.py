@@ -77,7 +77,14 @@ def files_like(path: Path, suffix: str) -> str:
 def missing(path: Path, expected: str, suffix: str) -> FileNotFoundError:
     """Return the error for a file that does not exist."""
     told = f"Expected {expected}, got none. {files_like(path, suffix)} Write the path of one in place of"
-    return FileNotFoundError(ENOENT, told, str(path))
+    return not_found(f"{told} {printable(str(path))!r}.")
+
+
+def not_found(message: str) -> FileNotFoundError:
+    """Return an error with its number, of which the message says nothing."""
+    error = FileNotFoundError(message)
+    error.errno = ENOENT
+    return error
 
 
 def read(path: Path, most_bytes: int = _MOST_BYTES) -> bytes:

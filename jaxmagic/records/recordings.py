@@ -6,14 +6,15 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
-from errno import EEXIST, ENOENT, ENOTEMPTY
+from errno import EEXIST, ENOTEMPTY
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import RecordError
 from ..interrupts import interruptible, uninterrupted
-from .files import missing, read, replacing, short
+from ..terminal import printable
+from .files import missing, not_found, read, replacing, short
 
 #: The suffix of the files that the JAX profiler writes.
 RECORDING = ".xplane.pb"
@@ -47,10 +48,8 @@ def recordings(path: Path) -> list[RecordingFile]:
         raise missing(path, "a recording of JAX's profiler, or its folder", RECORDING)
     files = sorted(filter(Path.is_file, path.rglob(f"*{RECORDING}"))) if path.is_dir() else [path]
     if not files:
-        told = (
-            f"Expected a file that ends in {RECORDING} in a folder, got none. Name the folder of start_trace(), not"
-        )
-        raise FileNotFoundError(ENOENT, told, str(path))
+        told = f"Expected a file that ends in {RECORDING} in a folder, got none."
+        raise not_found(f"{told} Name the folder of start_trace(), not {printable(str(path))!r}.")
     newest = max((each.parent for each in files), key=lambda folder: (folder.stat().st_mtime, folder))
     files = [each for each in files if each.parent == newest]
     return [
