@@ -25,7 +25,7 @@ from .benchmarking.verbs.earlier import compare_records, load_baseline
 from .comparison.record.candidate import CheckBy
 from .comparison.verbs.compare import compare
 from .doctor.verbs.diagnose import diagnose, require_rules
-from .records.names import nearest_name
+from .records.names import nearest_name, type_in_words
 from .report.style import DEFAULT
 from .report.to_text import to_text
 from .runtime.given import check_function, not_negative, positive, whole
@@ -210,7 +210,7 @@ def assert_faster(
     for name, function in (("fn", fn), ("than", than)):
         if not callable(function):
             raise TypeError(
-                f"{name}: expected a function, got {type(function).__name__}. Write assert_faster(f, g, x)"
+                f"{name}: expected a function, got {type_in_words(function)}. Write assert_faster(f, g, x)"
             )
     for name in ("baseline", "strict"):
         if name in kwargs:
@@ -273,10 +273,10 @@ def assert_no_regression(
     __tracebackhide__ = True
     not_negative("tolerance", tolerance)
     if not (isinstance(record, Benchmark) or callable(record)):
-        raise TypeError(f"record: expected a Benchmark or a function, got {type(record).__name__}. {_ORDER}")
+        raise TypeError(f"record: expected a Benchmark or a function, got {type_in_words(record)}. {_ORDER}")
     if not isinstance(baseline, Benchmark | str | os.PathLike):
         raise TypeError(
-            f"baseline: expected a Benchmark or the path of its file, got {type(baseline).__name__}. {_ORDER}"
+            f"baseline: expected a Benchmark or the path of its file, got {type_in_words(baseline)}. {_ORDER}"
         )
     old = baseline if isinstance(baseline, Benchmark) else load_baseline(baseline)
     if not isinstance(old, Benchmark):

@@ -373,6 +373,21 @@ def record() -> Any:
         ),
         (lambda: jaxmagic.read_profile(__file__), jaxmagic.NotMeasured, f"{__file__} is not a recording of the JAX"),
         (lambda: jaxmagic.save("a.json", record()), TypeError, "save(): expected a record or the history, got str. "),
+        (
+            lambda: jaxmagic.save(jax.numpy.ones(3), "a.json"),
+            TypeError,
+            "save(): expected a record or the history, got jax.Array. ",
+        ),
+        (
+            lambda: jaxmagic.benchmark(jax.numpy.ones(3)),
+            TypeError,
+            "benchmark(): expected a function and its arguments, got jax.Array, which",
+        ),
+        (
+            lambda: jaxmagic.compare(jax.jit(f)),
+            TypeError,
+            "compare(): expected functions by their labels, or two records, got a jitted function. Write ",
+        ),
         (lambda: jaxmagic.save(record(), "a.pdf"), ValueError, "a.pdf: expected a file for JSON, got the name of a "),
         (lambda: record().figure("none"), ValueError, "of: expected 'parts' for a Timing, got 'none'"),
         (lambda: record().to_frame("none"), ValueError, "of: expected one of 'timings', 'compilations', got 'none'"),

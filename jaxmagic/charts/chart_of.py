@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..records.names import one_of
+from ..records.names import one_of, public_type
 from ..subjects import of_record
 from .spec import Chart
 
@@ -37,7 +37,8 @@ def chart_of(record: object, of: str | None = None) -> Chart:
     kind = type(record).__name__
     if pictures is None:
         raise TypeError(
-            f"chart_of(): expected a record or the history, got {kind}. Write for example jaxmagic.last().figure()"
+            f"chart_of(): expected a record or the history, got {public_type(kind)}. "
+            "Write for example jaxmagic.last().figure()"
         )
     name = next(iter(pictures)) if of is None else of
     if name not in pictures:

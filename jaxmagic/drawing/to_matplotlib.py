@@ -23,7 +23,7 @@ from ..charts.lane_thinning import lane_runs
 from ..charts.lanes import Lanes
 from ..charts.scale import Scale
 from ..charts.spec import Bars, Chart, Forest, Multiples
-from ..records.names import truncated
+from ..records.names import truncated, type_in_words
 from ..terminal import printable
 from .colours import GREY, INK, hue, hue_of_part
 from .lanes_to_svg import STRETCHES, first_lanes, name_of, note_of
@@ -80,7 +80,7 @@ def to_png(chart: Chart) -> str:
 
 @singledispatch
 def _draw(chart: object, into: Figure) -> None:
-    raise TypeError(f"figure(): expected a chart, got {type(chart).__name__}")
+    raise TypeError(f"figure(): expected a chart, got {type_in_words(chart)}")
 
 
 def _axes(into: Figure, height: float, x: Scale) -> Axes:

@@ -25,6 +25,7 @@ from ..charts.areas import Boxes, Flame, Treemap
 from ..charts.curves import Curves
 from ..charts.lanes import Lanes
 from ..charts.spec import Bars, Forest
+from ..records.names import type_in_words
 from .areas_to_svg import draw_boxes, draw_flame, draw_treemap
 from .curves_to_svg import draw_curves
 from .lanes_to_svg import draw_lanes
@@ -35,7 +36,7 @@ from .svg import Drawing
 @singledispatch
 def draw(chart: object) -> Drawing:
     """Draw a chart as a still picture."""
-    raise TypeError(f"draw(): expected a chart, got {type(chart).__name__}")
+    raise TypeError(f"draw(): expected a chart, got {type_in_words(chart)}")
 
 
 draw.register(Curves, draw_curves)

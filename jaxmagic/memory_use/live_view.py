@@ -8,6 +8,7 @@ from dataclasses import replace
 from .. import units
 from ..charts.areas import Boxes
 from ..charts.spec import Chart
+from ..records.names import type_in_words
 from ..report.html_parts import beside_to_html
 from ..report.panel import WITHOUT_PICTURE, Guard, View, choice, row, screen, show_html
 from ..report.pictures import chart_to_html
@@ -121,7 +122,7 @@ def _beside(record: MemoryProfile | Executable, *beside: object) -> MemoryView:
     for each in beside:
         if not isinstance(each, MemoryProfile | Executable):
             raise TypeError(
-                f"explore(): expected a memory profile or a program to compare with, got {type(each).__name__}. "
+                f"explore(): expected a memory profile or a program to compare with, got {type_in_words(each)}. "
                 "Write for example explore(jaxmagic.memory(f, x), jaxmagic.memory(g, x))"
             )
     return MemoryView(record, *beside, cells=cells())  # type: ignore[arg-type]  # just checked

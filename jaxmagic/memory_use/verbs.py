@@ -10,6 +10,7 @@ from typing import Any
 from ..progress.bar import shown_progress
 from ..progress.compiling_line import compiling_line
 from ..records.files import path_of, target_of, write
+from ..records.names import type_in_words
 from ..runtime.functions import name_of
 from ..runtime.given import check_function, nanoseconds
 from ..runtime.given_arguments import measured_by
@@ -149,7 +150,7 @@ def live(namespace: Mapping[str, Any] | None = None) -> LiveArrays:
         return list_live_arrays(sys._getframe(2).f_globals)  # no copy: modules are recognized by their globals
     if not isinstance(namespace, Mapping):
         raise TypeError(
-            f"live(): expected a mapping from names to values, got {type(namespace).__name__}. "
+            f"live(): expected a mapping from names to values, got {type_in_words(namespace)}. "
             'Write live({"params": params}), or live() for the names of the caller.'
         )
     return list_live_arrays(namespace if type(namespace) is dict else dict(namespace))

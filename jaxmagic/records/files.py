@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from ..interrupts import begins, ends
 from ..terminal import printable
-from .names import listed
+from .names import listed, type_in_words
 
 #: The largest file that is read.
 _MOST_BYTES = 4 * 2**30
@@ -54,7 +54,7 @@ def path_of(where: str, given: object, write: str, kind: str = "a file") -> Path
     """
     if not isinstance(given, str | os.PathLike):
         raise TypeError(
-            f"{where}: expected the path of {kind}, got {type(given).__name__}. Write for example {write}"
+            f"{where}: expected the path of {kind}, got {type_in_words(given)}. Write for example {write}"
         )
     return Path(given)
 

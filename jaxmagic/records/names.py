@@ -215,3 +215,21 @@ def _common(one: str, other: str) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
     return low
+
+
+#: What people call values whose class has a name that JAX does not publish.
+_PUBLIC = {"ArrayImpl": "jax.Array", "PjitFunction": "a jitted function"}
+
+
+def public_type(name: str) -> str:
+    """Return what people call values of a class of JAX that has a private name; other names stay.
+
+    >>> public_type("ArrayImpl"), public_type("int")
+    ('jax.Array', 'int')
+    """
+    return _PUBLIC.get(name, "a traced value" if name.endswith("Tracer") else name)
+
+
+def type_in_words(value: object) -> str:
+    """Name the type of a value for a message."""
+    return public_type(type(value).__name__)

@@ -22,6 +22,7 @@ from ..errors import RecordError
 from ..subjects import kind_named, kinds
 from ..tracebacks import of_the_user
 from .files import missing, path_of, read, replacing, short, target_of
+from .names import public_type
 
 #: Raised by one when a field changes its meaning, so that an old program refuses a new file.
 VERSION = 2
@@ -72,7 +73,7 @@ def save(record: object, path: str | os.PathLike[str]) -> Path:
     kind = type(record).__name__
     if kind not in kinds("saved") or kind_named(kind) is not type(record):
         raise TypeError(
-            f"save(): expected a record or the history, got {kind}. "
+            f"save(): expected a record or the history, got {public_type(kind)}. "
             "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
         )
     refuse_other_file(path_of("save()", path, "save(record, 'run.json')"))

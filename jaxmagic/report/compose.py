@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from ..records.names import type_in_words
 from ..subjects import of_record
 from .blocks import Block
 from .style import Style
@@ -32,7 +33,7 @@ def compose(record: object, style: Style, *, explain: bool = False) -> Iterator[
         return iter(record.blocks)
     found: Compose | None = of_record(type(record), "report", "REPORTS")
     if found is None:
-        raise TypeError(f"expected a record, got {type(record).__name__}. Pass what a magic with -o returns")
+        raise TypeError(f"expected a record, got {type_in_words(record)}. Pass what a magic with -o returns")
     return found(record, style, explain)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from math import inf, nan
 from typing import Any
 
+from ..records.names import type_in_words
+
 #: No device does less or more of anything in a second.
 LEAST_RATE, MOST_RATE = 1.0, 1e24
 
@@ -145,7 +147,7 @@ def check_function(verb: str, fn: object) -> None:
     """Check that a verb was given a function, and not what calling one returned."""
     if not callable(fn):
         raise TypeError(
-            f"{verb}(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
+            f"{verb}(): expected a function and its arguments, got {type_in_words(fn)}, which cannot be called. "
             f"Write {verb}(f, x), not {verb}(f(x))."
         )
 
@@ -153,7 +155,7 @@ def check_function(verb: str, fn: object) -> None:
 def check_setup(setup: object, args: Sequence[object]) -> None:
     """Check that `setup` is a function if it was given, and that it alone makes the positional arguments."""
     if setup is not None and not callable(setup):
-        raise TypeError(f"setup: expected a function, got {type(setup).__name__}. Write for example lambda: (x,)")
+        raise TypeError(f"setup: expected a function, got {type_in_words(setup)}. Write for example lambda: (x,)")
     if setup is not None and args:
         raise TypeError("setup: expected no other arguments, got both. Return all positional arguments from setup.")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
+from ..records.names import type_in_words
 from ..subjects import of_record
 from .history import History
 from .record import Record
@@ -23,11 +24,11 @@ def view_of(record: object, *beside: object) -> Any:
     if beside:
         raise TypeError(
             "explore(): expected a memory profile or a program as the first of several, "
-            f"got {type(record).__name__}. Write explore(record) for one record."
+            f"got {type_in_words(record)}. Write explore(record) for one record."
         )
     if not isinstance(record, Record):
         raise TypeError(
-            f"explore(): expected a record, or nothing for the session's history, got {type(record).__name__}. "
+            f"explore(): expected a record, or nothing for the session's history, got {type_in_words(record)}. "
             "Write for example explore(jaxmagic.last())."
         )
     return view_of(History.of_records([record]))

@@ -14,6 +14,7 @@ from statistics import median
 from types import FunctionType
 from typing import Any, TypeVar
 
+from ...records.names import type_in_words
 from ...runtime.clock import Clock, now_ns
 from ...runtime.gc_pause import Collections
 from ...timing.capture.fence import Fence, shared, unready
@@ -305,7 +306,7 @@ def runner_of(
         made = setup()
         if not isinstance(made, tuple | list):  # an array would be unpacked
             raise TypeError(
-                f"setup: expected the positional arguments as a tuple, got {type(made).__name__}. "
+                f"setup: expected the positional arguments as a tuple, got {type_in_words(made)}. "
                 "Write for example lambda: (jnp.ones(3),) with the comma."
             )
         args = tuple(made)

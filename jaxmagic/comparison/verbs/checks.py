@@ -7,7 +7,7 @@ from math import inf
 from numbers import Real
 from typing import Any, cast, get_args
 
-from ...records.names import offered
+from ...records.names import offered, type_in_words
 from ...runtime.given import percentage_in
 from ...runtime.given_arguments import near_option
 from ...terminal import printable
@@ -36,7 +36,7 @@ def labels_of(candidates: Mapping[str, Any]) -> list[str]:
         if not isinstance(label, str) or not label.strip():
             raise ValueError(f"labels: expected text, got {label!r}. Write for example {{'f': f}}")
         if not callable(fn):
-            raise TypeError(f"{label}: expected a function, got {type(fn).__name__}. Write f, not f(x)")
+            raise TypeError(f"{label}: expected a function, got {type_in_words(fn)}. Write f, not f(x)")
     return list(candidates)
 
 

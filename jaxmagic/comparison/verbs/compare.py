@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ...benchmarking.record.benchmark import Benchmark
 from ...benchmarking.record.versus import Versus
 from ...benchmarking.verbs.earlier import compare_records
+from ...records.names import type_in_words
 from ...runtime.given import check_setup, nanoseconds, share
 from ...runtime.given_arguments import explaining_arguments, meant_option, options_of
 from ...runtime.jax_version import require_jax
@@ -142,7 +143,7 @@ def compare(
     require_jax()
     if not isinstance(candidates, Mapping):
         raise TypeError(
-            f"compare(): expected functions by their labels, or two records, got {type(candidates).__name__}. "
+            f"compare(): expected functions by their labels, or two records, got {type_in_words(candidates)}. "
             f"Write {_instead(candidates)}."
         )
     check_by = check_of(check)

@@ -7,6 +7,7 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from ...records.names import type_in_words
 from ...runtime.functions import name_of
 from ...runtime.given import nanoseconds, share
 from ...runtime.given_arguments import explaining_arguments, options_of
@@ -93,7 +94,7 @@ def sweep(
         candidates = {name_of(candidates): candidates}
     if not isinstance(candidates, Mapping):
         raise TypeError(
-            f"sweep(): expected a function, or functions by their labels, got {type(candidates).__name__}. "
+            f"sweep(): expected a function, or functions by their labels, got {type_in_words(candidates)}. "
             'Write for example sweep({"f": f, "g": g}, lambda n: (jnp.ones(n),), n=[64, 256]).'
         )
     _check_make_args(make_args, next(iter(variables), "n"))
@@ -143,7 +144,7 @@ def sweep(
 def _check_make_args(make_args: object, name: str) -> None:
     if make_args is not None and not callable(make_args):
         raise TypeError(
-            f"make_args: expected a function that makes the arguments, got {type(make_args).__name__}. "
+            f"make_args: expected a function that makes the arguments, got {type_in_words(make_args)}. "
             f"Write for example lambda {name}: (jnp.ones({name}),)"
         )
 
@@ -159,7 +160,7 @@ def _arguments(make_args: Callable[..., Any], values: Mapping[str, Any]) -> tupl
     made = make_args(**values)
     if not isinstance(made, tuple):
         raise TypeError(
-            f"make_args: expected the positional arguments as a tuple, got {type(made).__name__}. "
+            f"make_args: expected the positional arguments as a tuple, got {type_in_words(made)}. "
             "Write for example lambda n: (jnp.ones(n),) with the comma."
         )
     return made

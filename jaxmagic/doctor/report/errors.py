@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...records.names import public_type
 from ...terminal import printable
 from .out_of_memory import MEMORY_NOTES
 from .quoted import quoted
@@ -73,6 +74,7 @@ def _static(
 ) -> str:
     who = f"{quoted(argument)} of {quoted(function)} is static" if argument and function else "An argument is static"
     passed = f" ({quoted(text)})" if text and text != argument else ""
+    type, part_type = public_type(type), public_type(part_type)
     an = "an" if part_type[:1].lower() in "aeiou" else "a"
     why = f", because {quoted(part)} is {an} {quoted(part_type)}" if part else ""
     why = f", and neither is {quoted(part)} inside of it, {an} {quoted(part_type)}" if part and itself else why

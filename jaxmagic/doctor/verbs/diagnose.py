@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from ...progress.bar import shown_progress
+from ...records.names import type_in_words
 from ...runtime.functions import name_of
 from ...runtime.given import nanoseconds, whole
 from ...runtime.given_arguments import measured_by
@@ -77,7 +78,7 @@ def diagnose(
     """
     if not callable(fn):
         raise TypeError(
-            f"diagnose(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
+            f"diagnose(): expected a function and its arguments, got {type_in_words(fn)}, which cannot be called. "
             "Write diagnose(f, x), not diagnose(f(x))."
         )
     watch = examination(only=only, repeat=repeat, memory_bytes=memory_bytes, verify=verify, budget_s=budget_s)
@@ -103,7 +104,7 @@ def require_rules(name: str, given: Sequence[str]) -> None:
     names = [each.name for each in RULES]
     if not isinstance(given, Iterable):
         raise TypeError(
-            f"{name}: expected names of rules, got {type(given).__name__}. Write for example {name}=['recompile']"
+            f"{name}: expected names of rules, got {type_in_words(given)}. Write for example {name}=['recompile']"
         )
     for unknown in (each for each in given if each not in names):
         close = difflib.get_close_matches(str(unknown), names, 1)
