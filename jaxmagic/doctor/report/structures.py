@@ -217,6 +217,16 @@ _VARYING = {
     "branch": "Return, from the branch whose result varies along fewer,",
 }
 
+
+def _write_carry_structure(expected: str, loop: str = "scan", added: str = "") -> str:
+    more = f" Or begin with {printable(added)} in the initial carry as well, of the same shape and dtype."
+    alone = (
+        "Return the carry alone, with the structure that it came in; only a body of scan() returns something else "
+    )
+    first = "Return the carry with the structure that it came in; a body of scan() returns it as the first of two "
+    return f"{f'{first}things.' if loop == 'scan' else f'{alone}besides.'}{more if added else ''}"
+
+
 STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
     "error_carry": _carry,
     "error_branches": _branches,
@@ -235,12 +245,7 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
         f"{_VARYING[place]} {quoted(call)}. Then it may have another value on each device, as what is computed from "
         "arguments that shard_map splits."
     ),
-    "write_carry_structure": lambda expected, loop="scan": (
-        "Return the carry with the structure that it came in; a body of scan() returns it as the first of two things."
-        if loop == "scan"
-        else "Return the carry alone, with the structure that it came in; only a body of scan() returns something "
-        "else besides."
-    ),
+    "write_carry_structure": _write_carry_structure,
     "write_branch_dtype": _write_branch_dtype,
     "write_branch_shape": _write_branch_shape,
     "write_branch_structure": lambda: "Return the same structure with the same shapes and dtypes from each branch.",

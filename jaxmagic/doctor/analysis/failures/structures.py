@@ -201,7 +201,7 @@ def _carry_remedy(first: Difference, jnp: str, loop: str) -> Note:
             lost_at_end=lost_in(begun, of=ended) if known else "",
         )
     if first.aspect == "structure":
-        return note("doctor.write_carry_structure", expected=first.expected, loop=loop)
+        return note("doctor.write_carry_structure", expected=first.expected, loop=loop, added=_added(first))
     if first.aspect == "metadata":
         return note("doctor.write_carry_metadata", leaf=first.path, type=first.expected)
     return note(
@@ -210,6 +210,15 @@ def _carry_remedy(first: Difference, jnp: str, loop: str) -> Note:
         got=first.got,
         expected=first.expected if loop == "while_loop" else "",
     )
+
+
+def _added(first: Difference) -> str:
+    """Return the keys that the end of the body has besides all those of the beginning; empty if that is unknown."""
+    begun = re.search(r"with (\d+) child", first.expected)
+    ended = re.search(r"with (\d+) child\w*, and only one has (.+)", first.got)
+    keys = [] if ended is None else re.findall(r"'[^']*'", ended[2])
+    known = begun is not None and ended is not None and int(ended[1]) - int(begun[1]) == len(keys)
+    return ", ".join(keys) if known else ""
 
 
 def _branches_remedy(failure: Failure, first: Difference) -> Note:

@@ -304,3 +304,13 @@ def test_the_branches_that_differ_are_named(call: str, said: str) -> None:
     cell = Cell(f"x = jnp.float32(1)\ndef branch_up(v): return v, v\n{call}  # here")
     assert cell.finding.line == cell.here
     assert cell.said.startswith(said)
+
+
+@pytest.mark.parametrize(("begins", "advised"), [("{'x': 0.0}", True), ("{'x': 0.0, 'y': 0.0}", False)])
+def test_a_key_that_the_body_adds_may_be_in_the_initial_carry(begins: str, advised: bool) -> None:
+    cell = Cell(f"""
+        def step(c, t):
+            return {{"x": c["x"], "sum": t}}, t
+        lax.scan(step, {begins}, jnp.ones(5))  # here
+    """)
+    assert ("Or begin with 'sum' in the initial carry as well, of the same shape and dtype." in cell.said) is advised
