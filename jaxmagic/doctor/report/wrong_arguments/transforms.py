@@ -165,8 +165,9 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
     ),
     "write_known_steps": lambda jnp, lax: (
         f"Take a known number of steps, with {lax}.scan or with {lax}.fori_loop and bounds that are Python numbers, "
-        f"and keep each value once the loop is over: {jnp}.where(done, x, new_x). jax.jvp and jax.jacfwd work "
-        "through a while_loop."
+        f"and keep each value once the loop is over: {jnp}.where(done, x, new_x). A bound that jit gets as an "
+        "argument is a Python number if it is static, as in jax.jit(jax.grad(f), static_argnums=1)(x, n). jax.jvp "
+        "and jax.jacfwd work through a while_loop."
     ),
     "error_time": lambda function, time: (
         f"odeint calls {quoted(function)} with the state first and the time second, so {quoted(time)} is "

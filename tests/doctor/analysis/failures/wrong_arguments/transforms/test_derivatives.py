@@ -25,6 +25,17 @@ def test_the_gradient_of_a_loop_with_an_unknown_number_of_steps(bounds: str) -> 
     """)
     assert cell.finding.line == cell.here
     assert "does not work through a while_loop, or a fori_loop with traced bounds" in cell.said
+    assert "if it is static, as in jax.jit(jax.grad(f), static_argnums=1)(x, n)." in cell.said
+
+
+def test_the_gradient_of_a_loop_with_a_static_bound() -> None:
+    cell = Cell("""
+        def f(x, n):
+            return lax.fori_loop(0, n, lambda i, c: c * 2, x)
+        jax.jit(jax.grad(f))(1.0, 3)  # here
+    """)
+    assert "static_argnums=1" in cell.said
+    assert cell.rewritten("jax.jit(jax.grad(f), static_argnums=1)(1.0, 3)").error is None
 
 
 @pytest.mark.parametrize(
