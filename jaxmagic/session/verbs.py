@@ -81,7 +81,10 @@ def last() -> Record:
     True
     """
     if not _history:
-        raise NotMeasured("Nothing has been measured in this session yet. Run %jaxtime or jaxmagic.stopwatch().")
+        raise NotMeasured(
+            "Nothing has been measured in this session yet. Run %jaxtime or jaxmagic.stopwatch(). The history has no "
+            "record that was read from a file: print(record) shows the whole report of one."
+        )
     return _history[-1]
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import jaxmagic
 from jaxmagic.memory_use.record.live_arrays import HeldArray
 from jaxmagic.memory_use.record.memory_profile import MemoryProfile
 from jaxmagic.session import history as history_module
@@ -99,3 +101,10 @@ def test_the_entries_that_are_counted_are_those_of_the_records(
     assert counted()
     history.clear()
     assert counted()
+
+
+def test_without_a_record_the_last_one_says_how_to_show_one_that_was_read(tmp_path: Path, timing: Any) -> None:
+    path = jaxmagic.save(timing(), tmp_path / "t.json")
+    assert "Wall time" in str(jaxmagic.load(path))
+    with pytest.raises(jaxmagic.NotMeasured, match="no record that was read from a file: print.record. shows"):
+        jaxmagic.last()
