@@ -70,6 +70,7 @@ class _Place(NamedTuple):
 
     line: Frame | None
     called: str
+    in_jax: str
     loading: tuple[Frame, ...]
     stack: tuple[Frame, ...]
     functions: frozenset[Frame]
@@ -118,18 +119,19 @@ class LineSampler:
         if thread is not None:
             thread.join()
         self._compiling.stop()
-        counts = Counter[tuple[Frame | None, str, tuple[Frame, ...], tuple[Frame, ...]]]()
+        counts = Counter[tuple[Frame | None, str, str, tuple[Frame, ...], tuple[Frame, ...]]]()
         for place, times_ns in self._kept():
-            counts[place[:4]] += len(times_ns)
+            counts[place[:5]] += len(times_ns)
         return tuple(
             HostShare(
                 line=known(line),
                 called=called,
                 samples=samples,
+                in_jax=in_jax,
                 loading=tuple(filter(None, map(known, loading))),
                 stack=tuple(filter(None, map(known, stack))),
             )
-            for (line, called, loading, stack), samples in counts.most_common()
+            for (line, called, in_jax, loading, stack), samples in counts.most_common()
         )
 
     def functions(self) -> tuple[FunctionShare, ...]:
@@ -163,7 +165,7 @@ class LineSampler:
                 line, called = place_of(frames)
                 loading = loading_of(frames)
                 stack = () if loading else lines_of(frames)
-                place = _Place(line, called, loading, stack, frozenset(functions_of(frames)))
+                place = _Place(line, called, in_jax_of(frames), loading, stack, frozenset(functions_of(frames)))
                 self._ended_ns.setdefault(place, array("q")).append(time_ns)
                 passed_ns = self.interval_ns if before_ns is None else time_ns - before_ns
                 self._passed_ns.setdefault(place, array("q")).append(passed_ns)
@@ -207,6 +209,17 @@ def place_of(stack: Iterable[_Line]) -> tuple[Frame | None, str]:
     return None, ""
 
 
+def in_jax_of(stack: Iterable[_Line]) -> str:
+    """Return the outermost function of JAX below the user's innermost line; empty if there is none."""
+    outermost: FrameType | None = None
+    for current, line in stack:
+        if is_users(line):
+            break
+        if _module_of(current).partition(".")[0] == "jax":
+            outermost = current
+    return "" if outermost is None else _name_of(outermost)
+
+
 def loading_of(stack: Iterable[_Line]) -> tuple[Frame, ...]:
     """Return the user's lines on a stack, outwards to the innermost loop that is getting its next item.
 
@@ -240,6 +253,10 @@ def _instruction(frame: FrameType) -> int | None:
 
 
 def _name_of(frame: FrameType) -> str:
+    module, name = _module_of(frame), getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+    return f"{module}.{name}" if module else str(name)
+
+
+def _module_of(frame: FrameType) -> str:
     module = frame.f_globals.get("__name__")
-    name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
-    return f"{module}.{name}" if type(module) is str else str(name)
+    return module if type(module) is str else ""

@@ -84,6 +84,7 @@ class HostShare:
         called: the function of a library that this line called, such as ``"jax.numpy.asarray"``; empty for the line
             itself and for functions written in C.
         samples: how many samples.
+        in_jax: JAX's outermost function below this line, also one that another library called; empty if none.
         loading: the user's lines from this one outwards to the ``for`` loop whose next item was being computed; empty
             if there was none.
         stack: the user's lines from this one outwards, if no item was being computed for a loop.
@@ -92,6 +93,7 @@ class HostShare:
     line: Frame | None
     called: str
     samples: int
+    in_jax: str = ""
     loading: tuple[Frame, ...] = ()
     stack: tuple[Frame, ...] = ()
 

@@ -206,10 +206,12 @@ def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
 
 
 def _compiling(finding: RuleFinding, diagnosis: Diagnosis) -> str:
-    """Say that a share is of a run that compiles, where the rule has decided by its time without compiling."""
+    """Say that a share is of a run that compiles or traces, where the rule has decided by its time without that."""
     runs = diagnosis.warm or tuple(filter(None, [diagnosis.first]))
-    decides = finding.rule in {each.name for each in HOST_RULES}
-    return " with its compiling" if decides and all(each.compilations for each in runs) else ""
+    if finding.rule not in {each.name for each in HOST_RULES} or not all(each.compilations for each in runs):
+        return ""
+    compiles = any(each.compiled for run in runs for each in run.compilations)
+    return f" with its {'compiling' if compiles else 'tracing'}"
 
 
 def about_verified(verified: Verified | None, digits: int = 3, rule: str = "") -> list[str]:

@@ -15,7 +15,15 @@ from shells import Session
 
 import jaxmagic
 from jaxmagic.compilation.record.events import Span
-from jaxmagic.doctor.capture.host_lines import LineSampler, functions_of, lines_of, loading_of, outwards, place_of
+from jaxmagic.doctor.capture.host_lines import (
+    LineSampler,
+    functions_of,
+    in_jax_of,
+    lines_of,
+    loading_of,
+    outwards,
+    place_of,
+)
 from jaxmagic.doctor.capture.host_waits import WaitPlaces
 from jaxmagic.records.call_stack import Frame
 
@@ -45,6 +53,27 @@ def test_the_place_is_the_line_of_the_user_s_that_called_a_library() -> None:
     assert line is not None
     assert (line.file, line.line) == (str(HERE), line_with("# here"))
     assert called.startswith("jax.")
+
+
+def test_a_function_of_jax_is_found_below_another_library() -> None:
+    found: list[str] = []
+    module: dict[str, Any] = {"__name__": "flax.core", "jax": jax}
+    source = "def call(noted):\n    return jax.tree_util.tree_map(noted, [1])"
+    exec(compile(source, "/site-packages/flax/core.py", "exec"), module)
+    inner: dict[str, Any] = {
+        "__name__": "flax.inner",
+        "found": found,
+        "sys": sys,
+        "of": in_jax_of,
+        "outwards": outwards,
+    }
+    source = "def noted(x):\n    found.append(of(outwards(sys._getframe(0))))"
+    exec(compile(source, "/site-packages/flax/inner.py", "exec"), inner)
+    module["call"](inner["noted"])
+    inner["noted"](1)
+    assert found[0].startswith("jax.")
+    assert found[0].endswith("tree_map")
+    assert found[1:] == [""]
 
 
 def test_a_stack_without_the_user_has_no_line() -> None:

@@ -249,6 +249,20 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
 
 
 @pytest.mark.parametrize(
+    ("stage", "rule", "words"),
+    [("compilation", "not-jitted", " with its compiling"), ("tracing", "not-jitted", " with its tracing"),
+     ("tracing", "sort", "")],
+)  # fmt: skip
+def test_a_share_of_runs_that_trace_or_compile_says_which(
+    diagnosis: Any, rule_finding: Any, timing: Any, compilation: Any, stage: str, rule: str, words: str
+) -> None:
+    """``jax.eval_shape``, which flax calls in each forward pass, only traces."""
+    runs = (timing(compilation(last_stage=stage)),)
+    told = cost(rule_finding(cost_ns=1e6, rule=rule), diagnosis(warm=runs))
+    assert told.endswith(f"of it{words}")
+
+
+@pytest.mark.parametrize(
     ("verified", "sentences", "survives"),
     [
         (None, [], None),

@@ -33,6 +33,9 @@ COUNTING = ("range", "enumerate", "zip", "reversed")
 #: Modules that wait for another thread or process: data that is loaded there is not loaded by the calling thread.
 _OTHER_THREADS = ("concurrent.futures.", "threading.", "queue.", "multiprocessing.", "asyncio.")
 
+#: How the names of JAX's functions end that convert or copy arrays.
+_MOVING = (".array", ".asarray", ".device_put")
+
 
 class Loading(NamedTuple):
     """Samples of lines that load data.
@@ -70,7 +73,8 @@ def loading_of(evidence: Evidence) -> Loading | None:
         return None
     dispatching = _dispatching(evidence)
     lines = [(each, _loading_line(each, dispatching, evidence)) for each in evidence.host]
-    found = [(each, line) for each, line in lines if line is not None]
+    operating = _operating(evidence.host)
+    found = [(each, line) for each, line in lines if line is not None and line not in operating]
     samples = sum(each.samples for each, _ in found)
     run_ns, observed_ns = best_run(evidence).wall_ns, evidence.observed.wall_ns
     sampled_ns = samples * _interval_ns(evidence)
@@ -109,8 +113,24 @@ def _dispatching(evidence: Evidence) -> set[tuple[str, str]]:
     return found
 
 
+def _operating(host: Sequence[HostShare]) -> set[Frame]:
+    """Return the lines that are in operations of JAX in most of their samples, also inside what they call.
+
+    What converts or copies arrays may belong to loading, and does not count.
+    """
+    samples, operations = Counter[Frame](), Counter[Frame]()
+    for each in host:
+        lines = {*each.stack, *each.loading, *filter(None, [each.line])}
+        in_operation = bool(each.in_jax) and not each.in_jax.endswith(_MOVING)
+        samples.update(dict.fromkeys(lines, each.samples))
+        operations.update(dict.fromkeys(lines, each.samples if in_operation else 0))
+    return {line for line, count in operations.items() if 2 * count > samples[line]}
+
+
 def _loading_line(share: HostShare, dispatching: set[tuple[str, str]], evidence: Evidence) -> Frame | None:
-    """Return the line that loads data in some samples; ``None`` if they show something else."""
+    """Return the line that loads data in some samples; ``None`` if they show something else, as a library in JAX."""
+    if share.in_jax:
+        return None
     if share.line is None or _loads(share, share.line, dispatching):
         return share.line
     if share.loading or share.called.startswith(("jax", "jaxlib", *_OTHER_THREADS)):

@@ -63,7 +63,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         spared = spared_in_loop(advised.round, calls, evidence, time)
         spared = with_copies(spared, advised.round, evidence, time) if advised.fills else spared
     elif part is not None:
-        compiles = traces or remedy.facts.get("way") == "function"
+        compiles = traces or remedy.facts.get("way") in ("function", "model")
         spared = spared_by(part, calls, evidence, time, whole=advised.whole, compiles=compiles)
     told = () if spared is None else spared.evidence
     if spared is not None and not matters(spared.time_ns, evidence):  # too few of them are in this function
@@ -143,11 +143,11 @@ RULE = Rule(
     "may have been called, or the code calls little besides. Otherwise it is the outermost one through which as many "
     "calls of the function around their line came, or that function itself. It has "
     "its share of these samples, and no more than the time in which it ran; where there are few samples, no more "
-    "than the operations whose programs it was the first to run. Where jit can compile a function as it is, the "
-    "cost is at least the time in it, at the lower end of what the samples allow, without that of the device. The "
-    "code for a loop has jitted functions of the statements in a round that compute, as far as their syntax and the "
-    "names in them tell, each up to where Python reads a value; then the same holds for their lines. No line has "
-    "more operations than its syntax and its place may call, or those that it was the first to run. "
+    "than the operations whose programs it was the first to run. Where jit can compile a function as it is, or a "
+    "model, the cost is at least the time in it, at the lower end of what the samples allow, without that of the "
+    "device. The code for a loop has jitted functions of the statements in a round that compute, as far as their "
+    "syntax and the names in them tell, each up to where Python reads a value; then the same holds for their lines. "
+    "No line has more operations than its syntax and its place may call, or those that it was the first to run. "
     "The cost is less by what the calls of the jitted function take: as many of "
     "them, at most, as of its operation that is called least, and each as long as the host calls an operation. What "
     "is left is a lower bound. If that is too little, also for a function of all operations, the cost is the idle "

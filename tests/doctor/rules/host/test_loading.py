@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from fabricate.profiling import MS
 
-from jaxmagic.doctor.record.evidence import Evidence, HostShare
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, FunctionShare, HostShare, HostWait
+from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules import examine as module
-from jaxmagic.doctor.rules.host import input_bound
+from jaxmagic.doctor.rules.host import input_bound, not_jitted
 from jaxmagic.doctor.rules.host.loading import unjudged_loading
 from jaxmagic.records.call_stack import Frame
 
@@ -117,3 +118,55 @@ def test_lines_that_are_close_are_told_as_their_function(
     assert told.facts["lines"] == listed.format(file=file)
     assert found.code is not None
     assert found.code.endswith("for batch in prefetched(loader()):")
+
+
+EVALUATE = """\
+class Net(nn.Module):
+    def __call__(self, x):
+        return nn.Dense(10)(x)
+
+def evaluate(params):
+    for x in xs:
+        logits = net.apply(params, x)
+        wrong(logits).item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("operations", "conversions", "others", "is_loading"),
+    [(0, 0, 50, True), (50, 0, 0, False), (30, 0, 29, False), (29, 0, 30, True), (0, 50, 50, True)],
+)
+def test_a_line_that_is_mostly_in_operations_of_jax_loads_nothing(
+    operations: int, conversions: int, others: int, is_loading: bool, evidence: Any, tmp_path: Path
+) -> None:
+    """Operations of a model outside of jit; a library may call them, and its own work belongs to them."""
+    file = tmp_path / "evaluate.py"
+    file.write_text(EVALUATE)
+    inner, outer = (Frame(function=name, file=str(file), line=at) for name, at in (("__call__", 3), ("evaluate", 7)))
+    samples = {"jax._src.lax.lax.dot_general": operations, "jax._src.numpy.array_constructors.asarray": conversions}
+    host = tuple(
+        HostShare(line=inner, called="flax.linen.module.call", in_jax=in_jax, samples=count, stack=(inner, outer))
+        for in_jax, count in (samples | {"": others}).items()
+        if count
+    )
+    waits = (HostWait(line=replace(outer, line=8), function="item", library=None, count=9, wait_ns=1),)
+    assert bool(list(input_bound.look(evidence(host=host, waits=waits)))) is is_loading
+
+
+def test_a_forward_pass_outside_of_jit_costs_the_time_in_the_model(
+    evidence: Any, executable: Any, tmp_path: Path
+) -> None:
+    """The device is idle for 10 ms at the operations; the model takes nearly all of 100 ms."""
+    file = tmp_path / "evaluate.py"
+    file.write_text(EVALUATE)
+    inner, outer = (Frame(function=name, file=str(file), line=at) for name, at in (("__call__", 3), ("evaluate", 7)))
+    called = "flax.linen.module.call"
+    host = HostShare(line=inner, called=called, in_jax="jax._src.lax.lax.dot", samples=100, stack=(inner, outer))
+    model = FunctionShare(function=replace(inner, line=2), called="", samples=100, time_ns=100 * MS)
+    calls = Dispatch(name="dot", count=100, host_ns=10 * MS, exposed_ns=10 * MS, busy_ns=5 * MS)
+    program = Program(executable=executable(name="jit_dot"), module=None, function="dot", eager=True, called_at=inner)
+    made = evidence((calls,), host=(host,), functions=(model,), programs=(program,))
+    (found,) = not_jitted.look(made)
+    assert found.remedy is not None
+    assert found.remedy.facts["way"] == "model"
+    assert found.cost_ns == pytest.approx(80 * MS, rel=0.2)

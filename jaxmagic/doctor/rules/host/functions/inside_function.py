@@ -120,7 +120,7 @@ def is_mostly_called_at(
 def inside_operations(evidence: Evidence) -> InsideFunction | None:
     """Return the time in eager operations of the user's lines; ``None`` if there are too few samples to tell."""
     samples = evidence.host or ()
-    inside = sum(each.samples for each in samples if calls_operation(each.called))
+    inside = sum(each.samples for each in samples if calls_operation(each.in_jax or each.called))
     return _share(inside, inside / max(sum(each.samples for each in samples), 1), Calling.of(evidence), evidence)
 
 
@@ -200,7 +200,7 @@ class Calling(NamedTuple):
         loader = share.loading[:-1]  # the last line is that of the loop
         if self.functions and loader and not any((each.function, each.file) in self.functions for each in loader):
             return False
-        return self.may_call(share.called)
+        return self.may_call(share.called) or calls_operation(share.in_jax)
 
     def may_call(self, called: str) -> bool:
         """Return whether a line that called a function of a library may have called an operation of JAX."""

@@ -98,6 +98,8 @@ def test_the_time_in_operations_counts_at_least(
     use = replace(made.host_use, dispatches=(*calls, others))
     time = HostTime(use, 1.0, (), 0, 0, 18_000_000 if others_ns else 20_000_000, 1.0, 0)
     assert operations_ns(calls, made, time) == pytest.approx(expected_ns)
+    through = HostShare(line=line, called="flax.linen.module.call", in_jax=called, samples=1000)
+    assert operations_ns(calls, replace(made, host=(through,)), time) == pytest.approx(expected_ns)
 
 
 def test_a_jitted_function_has_calls_of_its_own(evidence: Any, tmp_path: Path) -> None:
