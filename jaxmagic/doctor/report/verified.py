@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
-from .remedies.speedups import programs_ran
+from .remedies.speedups import first_run, programs_ran
 
 
 def _traced(traces: int) -> str:
@@ -139,9 +139,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "not_replayed": lambda: _not("the batches could not be replayed: they vary too much between runs"),
     "tried_compiled": lambda: "Both were compiled, and neither ran.",
     "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
-    "tried_first_run": lambda first_ns: (
-        f"The first run with the remedy took {units.time(first_ns)}, which includes compiling it."
-    ),
+    "tried_first_run": first_run,
     "tried_too_few": lambda: "Too few runs fit into the time to measure a speed-up.",
     "not_mechanical": lambda rule: _not(f"this remedy ({rule}) could not be applied mechanically to this code"),
     "part_not_tried": lambda: (

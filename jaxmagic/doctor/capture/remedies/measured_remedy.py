@@ -169,7 +169,7 @@ def measured(
     )
     firsts = counted[_BEFORE].first_ns, counted[_AFTER].first_ns
     if comparison is None:
-        return Measured(Verified(notes=(why, *_about_first(firsts[1], 0.0), runs)), interrupted, firsts)
+        return Measured(Verified(notes=(why, *_about_first(*firsts, 0.0), runs)), interrupted, firsts)
     versus = comparison[_AFTER]
     times = {label: median(comparison.candidate(label).latency.calls_ns) for label in counted}
     agree, notes = _agree(counted, expected, products)
@@ -186,18 +186,21 @@ def measured(
         notes=(
             *notes,
             *([note("doctor.tried_too_few")] if ratio is None else []),
-            *_about_first(firsts[1], times[_AFTER]),
+            *_about_first(*firsts, times[_AFTER]),
             runs,
         ),
     )
     return Measured(verified, comparison.stopped_by == "interrupt", firsts)
 
 
-def _about_first(first_ns: int, later_ns: float) -> list[Note]:
-    """Say how long the first run with the remedy took, if that is long: the user waits as long for it."""
+def _about_first(before_ns: int, first_ns: int, later_ns: float) -> list[Note]:
+    """Say how long the first run with the remedy took, if that is long: the user waits as long for it.
+
+    The original is compiled before the trial, so that its first run there is like its others.
+    """
     if first_ns < max(_LONG_FIRST_NS, _TIMES_LATER * later_ns):
         return []
-    return [note("doctor.tried_first_run", first_ns=first_ns)]
+    return [note("doctor.tried_first_run", first_ns=first_ns, before_ns=before_ns)]
 
 
 def failure(error: Exception) -> Note:

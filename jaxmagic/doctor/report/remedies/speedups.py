@@ -38,3 +38,13 @@ def how_fast(speedup: float, low: float, high: float) -> str:
         slow, least, most = (units.factor(1 / each) for each in (speedup, high, low))
         return f"{slow} slower (95 % interval {least} to {most})"
     return f"between {units.factor(1 / low)} slower and {units.factor(high)} faster (95 % interval)"
+
+
+def first_run(first_ns: int, before_ns: int = 0) -> str:
+    """Word how long the first run with a remedy took, beside a run without it.
+
+    >>> first_run(29 * 10**9, 10**9)
+    'The first run with the remedy took 29.0 s, which includes compiling it: 29 times as long as a run without it.'
+    """
+    times = f": {units.number(first_ns / before_ns, 2)} times as long as a run without it" if before_ns else ""
+    return f"The first run with the remedy took {units.time(first_ns)}, which includes compiling it{times}."

@@ -45,7 +45,13 @@ SENTENCE = "The first run with the remedy took 32.0 s, which includes compiling 
 
 
 @pytest.mark.parametrize(
-    ("before_ns", "after_ns", "expected"), [(0, 32 * S, [SENTENCE]), (0, S - 1, []), (32 * S, 0, [])]
+    ("before_ns", "after_ns", "expected"),
+    [
+        (0, 32 * S, [SENTENCE]),
+        (S, 32 * S, [f"{SENTENCE[:-1]}: 32 times as long as a run without it."]),
+        (0, S - 1, []),
+        (32 * S, 0, []),
+    ],
 )
 def test_a_long_first_run_with_the_remedy_is_told(before_ns: int, after_ns: int, expected: list[str]) -> None:
     assert told(before_ns, after_ns) == expected
