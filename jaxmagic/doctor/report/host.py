@@ -289,12 +289,13 @@ NOTES: dict[str, Callable[..., str]] = {
         "operation outside jit for each part, which may take longer than the copy does now."
     ),
     "converted_list": lambda count, numbers, least=0: (
-        f"jnp.array converts lists of {units.count(numbers, 'number')} {at_least(count, least)} times per run: "
-        "JAX looks at each item in Python."
+        f"jnp.array converts lists of up to {units.count(numbers, 'number')} {at_least(count, least)} times per "
+        "run: JAX looks at each item in Python."
     ),
     "converted_list_time": lambda taken_ns: (
         f"The host is in these conversions for {units.time(taken_ns)} per run, by its samples."
     ),
+    "converted_list_also": lambda lines: f"Lists are also converted at {printable(lines)}.",
     "converted_list_remedy": lambda: (
         "Convert lists with NumPy first. Under jit, each number of a list would be an argument of its own."
     ),

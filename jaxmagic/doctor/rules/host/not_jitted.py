@@ -25,7 +25,7 @@ from .jitting.filled_loops import with_copies
 from .jitting.transformed_calls import FEW as FEW_TRANSFORMED
 from .jitting.transformed_calls import LARGE_SHARE, transformed_calls
 from .jitting.transformed_calls import MANY as MANY_TRANSFORMED
-from .numbers.converted_lists import converted_lists, without_conversions
+from .numbers.converted_lists import CONVERTING, converted_lists, without_conversions
 from .numbers.per_value import of_each_value, per_value, traces
 
 #: The most names of operations that are listed.
@@ -39,8 +39,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     yield from transformed_calls(RULE.name, evidence, time)
     calls, lists = eager_calls(evidence, time.use), converted_lists(evidence, time)
-    if lists is not None:  # jit would make an argument of each number
-        calls, evidence = [each for each in calls if each is not lists.call], without_conversions(evidence)
+    if lists:  # jit would make an argument of each number
+        calls, evidence = [each for each in calls if each.name != CONVERTING], without_conversions(evidence)
     count = sum(each.count for each in calls)
     cost_ns = operations_ns(calls, evidence, time)
     transformed = _transformed(calls, evidence)

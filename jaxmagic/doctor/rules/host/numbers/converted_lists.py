@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -19,21 +20,25 @@ from ..host_time import SEVERAL, HostTime, best_run, matters, names_of_program
 from ..syntax import around, function_around
 
 #: The operation that JAX calls with the outcome.
-_OPERATION = "convert_element_type"
+CONVERTING = "convert_element_type"
 
 #: How the names of what the host runs meanwhile end.
 _CONSTRUCTORS = (".array_constructors.array", ".array_constructors.asarray")
 
-_CONVERTING = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
+_CONVERTERS = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
 
 #: A conversion of an array of NumPy takes no longer than this, and this per element.
 _ARRAY_NS = 200_000
 _ELEMENT_NS = 200
 
+#: Calls copy from the host with this share of copies; one that compiles shows none.
+_MOST = 0.9
+
 #: Fewer samples are chance.
 _LEAST_SAMPLES = 10
 
-#: What NumPy needs for a number of a list.
+#: The conversion of what NumPy makes takes about as long as this, and NumPy this for a number of a list.
+_CALL_NS = 30_000
 _NUMPY_NS = 50
 
 #: The smallest numbers have this many bytes.
@@ -45,15 +50,15 @@ class ConvertedLists(NamedTuple):
 
     Attributes:
         line: the line.
-        call: the calls of the operation that gets the outcome.
         numbers: how many numbers each list has, at most.
         taken_ns: how long that takes per run.
+        left_ns: how long NumPy would take, if all conversions are this line's.
     """
 
     line: Frame
-    call: Dispatch
     numbers: int
     taken_ns: float
+    left_ns: float
 
 
 def lists_converted(rule: str, evidence: Evidence, time: HostTime) -> Iterator[RuleFinding]:
@@ -64,44 +69,78 @@ def lists_converted(rule: str, evidence: Evidence, time: HostTime) -> Iterator[R
         evidence: the observations of the runs.
         time: the time of the host.
     """
-    found = converted_lists(evidence, time)
-    if found is None:
+    found, call = converted_lists(evidence, time), _conversions(time)
+    if not found or call is None:
         return
-    cost_ns = min(found.taken_ns - found.call.count * found.numbers * _NUMPY_NS, time.spare_ns)
+    taken_ns, left_ns = sum(each.taken_ns for each in found), sum(each.left_ns for each in found) / len(found)
+    cost_ns = min(taken_ns - left_ns, time.spare_ns)
     if not matters(cost_ns, evidence):
         return
-    call = _conversion_at(found.line, evidence)
+    most, *others = found
+    calls = [_conversion_at(each.line, evidence) for each in found]
+    code = list(dict.fromkeys(filter(None, (_with_numpy(each) for each in calls if each is not None))))
+    also = ", ".join(each.line.location for each in others)
+    taken = note("doctor.converted_list_time", taken_ns=round(taken_ns))
     yield RuleFinding(
         rule=rule,
-        found=note("doctor.converted_list", count=found.call.count, numbers=found.numbers),
-        line=found.line.location,
-        source=source_at(found.line),
-        evidence=(note("doctor.converted_list_time", taken_ns=round(found.taken_ns)),),
+        found=note("doctor.converted_list", count=call.count, numbers=max(each.numbers for each in found)),
+        line=most.line.location,
+        source=source_at(most.line),
+        evidence=(taken, note("doctor.converted_list_also", lines=also)) if others else (taken,),
         cost_ns=cost_ns,
         basis="estimated",
         remedy=note("doctor.converted_list_remedy"),
-        code=None if call is None else _with_numpy(call),
+        code="\n".join(code) or None,
     )
 
 
-def converted_lists(evidence: Evidence, time: HostTime) -> ConvertedLists | None:
-    """Return the line at which JAX converts lists; ``None`` if it is unknown, or the numbers may be NumPy's."""
-    programs = [each for each in evidence.programs or () if each.eager and _OPERATION in names_of_program(each)]
-    call = next((each for each in time.use.dispatches if each.name == _OPERATION), None)
-    if call is None or len(programs) != 1 or call.count < SEVERAL or call.puts < call.count:
-        return None
-    line, numbers = programs[0].called_at, (programs[0].executable.output_bytes or 0) // _BYTES
-    shares = [each for each in evidence.host or () if each.line == line and _is_conversion(each.called)]
-    samples, all_samples = sum(each.samples for each in shares), sum(each.samples for each in evidence.host or ())
-    taken_ns = best_run(evidence).wall_ns * samples / max(all_samples, 1)
-    quickest_ns = _ARRAY_NS + numbers * _ELEMENT_NS
-    if line is None or samples < _LEAST_SAMPLES or taken_ns < call.count * quickest_ns or _joins(line, evidence):
-        return None
+def converted_lists(evidence: Evidence, time: HostTime) -> list[ConvertedLists]:
+    """Return the lines at which JAX converts lists that may not be NumPy's arrays, those that take longest first.
+
+    A program that lines share tells where it was called first, so that the size of a line's lists may be another's.
+    How often each line is called is not known: no line is called more often than all of them.
+    """
+    call = _conversions(time)
+    samples = Counter[Frame]()
+    for each in evidence.host or ():
+        if each.line is not None and _is_conversion(each.called):
+            samples[each.line] += each.samples
+    if call is None:
+        return []
+    programs = [each for each in evidence.programs or () if each.eager and CONVERTING in names_of_program(each)]
+    sizes = {each.called_at: (each.executable.output_bytes or 0) // _BYTES for each in programs}
+    all_samples = sum(each.samples for each in evidence.host or ())
+    found = []
+    for line, count in samples.most_common():
+        numbers = sizes.get(line, max(sizes.values(), default=0))
+        taken_ns = best_run(evidence).wall_ns * count / max(all_samples, 1)
+        of_numbers = taken_ns >= call.count * (_ARRAY_NS + numbers * _ELEMENT_NS)
+        left_ns = call.count * (_CALL_NS + numbers * _NUMPY_NS if of_numbers else _ARRAY_NS)
+        joined = [line] if line in sizes else samples
+        if count < _LEAST_SAMPLES or not numbers or any(_joins(each, evidence) for each in joined):
+            continue
+        if _is_list(line, evidence) or (of_numbers and not _is_given_array(line, evidence)):
+            found.append(ConvertedLists(line, numbers, taken_ns, left_ns))
+    return found
+
+
+def _conversions(time: HostTime) -> Dispatch | None:
+    """Return the calls of the operation that gets the lists; ``None`` if others call it, with arrays of JAX."""
+    call = next((each for each in time.use.dispatches if each.name == CONVERTING), None)
+    return None if call is None or call.count < SEVERAL or call.puts < _MOST * call.count else call
+
+
+def _is_list(line: Frame, evidence: Evidence) -> bool:
+    """Return whether the syntax of a line shows that it converts a list with many items, numbers or rows."""
+    conversion = _conversion_at(line, evidence)
+    return conversion is not None and isinstance(conversion.args[0], ast.ListComp)
+
+
+def _is_given_array(line: Frame, evidence: Evidence) -> bool:
+    """Return whether the only conversion at a line is known to get an array of NumPy or of JAX."""
     conversion = _conversion_at(line, evidence)
     given = None if conversion is None else inputs_inside(line, evidence).get(ast.unparse(conversion.args[0]))
-    if given is not None and given.kind in ("numpy array", "jax array"):
-        return None
-    return ConvertedLists(line, call, numbers, taken_ns)
+    return given is not None and given.kind in ("numpy array", "jax array")
 
 
 def without_conversions(evidence: Evidence) -> Evidence:
@@ -131,7 +170,7 @@ def _conversion_at(line: Frame, evidence: Evidence) -> ast.Call | None:
         return None
     paths = paths_in(function_around(line) or nodes[0], line.file, evidence.names)
     calls = [each for each in ast.walk(nodes[-1]) if isinstance(each, ast.Call) and each.args]
-    found = [each for each in calls if path_at(each.func, paths) in _CONVERTING]
+    found = [each for each in calls if path_at(each.func, paths) in _CONVERTERS]
     return found[0] if len(found) == 1 else None
 
 

@@ -73,3 +73,42 @@ def test_lists_are_converted_with_numpy(converted: Callable[..., Evidence]) -> N
 )
 def test_other_conversions_are_no_lists(converted: Callable[..., Evidence], changes: dict[str, Any]) -> None:
     assert list(transfer.look(converted(**changes))) == []
+
+
+@pytest.mark.parametrize(("given", "count"), [("[row for row in l]", 1), ("l", 0)])
+def test_rows_of_numpy_in_a_list_are_converted_one_by_one_as_well(
+    given: str, count: int, converted: Callable[..., Evidence]
+) -> None:
+    """Each list takes 1.25 ms and has 50,000 numbers: an array of NumPy may take as long, but a list is none."""
+    made = converted(f"for l in lists:\n    y = f(jnp.array({given}))\n", numbers=5 * 10**4)
+    found = list(transfer.look(made))
+    assert [each.cost_ns for each in found] == [pytest.approx(42 * MS, rel=0.05)] * count
+
+
+SOURCE = "for batch in data:\n    x = jnp.array([t[0] for t in batch])\n    y = jnp.array([t[1] for t in batch])\n"
+
+
+@pytest.mark.parametrize(
+    ("samples", "joins", "lines"),
+    [
+        (30, "", "{file}:3"),
+        (9, "", None),
+        (30, "stack", None),
+    ],  # fewer samples, and arrays of JAX in one of the lists
+)
+def test_lists_that_two_lines_convert_may_share_a_program(
+    samples: int, joins: str, lines: str | None, converted: Callable[..., Evidence], tmp_path: Path
+) -> None:
+    others = (joins,) if joins else ()
+    made = converted(SOURCE, samples=40, others=others)
+    assert made.host is not None
+    first = made.host[0]
+    assert first.line is not None
+    second = replace(first, line=replace(first.line, line=3), samples=samples)
+    found = list(transfer.look(replace(made, host=(*made.host, second))))
+    told = [each.facts["lines"] for of in found for each in of.evidence if each.kind == "doctor.converted_list_also"]
+    assert told == ([] if lines is None else [lines.format(file=tmp_path / "run.py")])
+    for each in found:
+        assert each.line == f"{tmp_path / 'run.py'}:2"
+        assert each.code is not None
+        assert ("np.asarray([t[1] for t in batch])" in each.code) is (lines is not None)
