@@ -359,6 +359,36 @@ def test_eager_operations_that_take_three_seconds_together_are_to_be_jitted(eage
     assert list(RULE.look(eager(29))) == []  # short programs as others
 
 
+@pytest.mark.parametrize(
+    ("where", "at", "kind"),
+    [
+        ("/venv/lib/python3.12/site-packages/numpyro/util.py:316", 2, "doctor.compile_time_short"),
+        ("train.py:316", 2, "doctor.compile_time_eager"),
+        ("/venv/lib/python3.12/site-packages/numpyro/util.py:316", 3, "doctor.compile_time_eager"),
+    ],
+)
+def test_operations_of_a_library_that_jits_by_itself_are_none_to_be_jitted(
+    where: str, at: int, kind: str, eager: Any, compilation: Any, executable: Any
+) -> None:
+    """Only a cache spares them. Jitted functions of the user's, or at another line, tell nothing of a library."""
+    line = Frame(function="<module>", file="train.py", line=2)
+    loop = compilation(function="_fori_collect_loop", location=where, compilation_ns=1, eager=False)
+    names = {f"op{n}": True for n in range(6)} | {"_fori_collect_loop": False}
+    programs = tuple(
+        Program(
+            executable=executable(name=f"jit_{name}"),
+            module=None,
+            function=name,
+            eager=is_eager,
+            called_at=line if is_eager else replace(line, line=at),
+        )
+        for name, is_eager in names.items()
+    )
+    many = (*programs, *[each for each in programs if each.eager] * 4)
+    (finding,) = RULE.look(eager(30, loop, programs=many))
+    assert finding.found.kind == kind
+
+
 def test_the_function_that_calls_them_is_named(eager: Any, tmp_path: Any) -> None:
     file = tmp_path / "train.py"
     file.write_text("def step(x):\n    return x * 2 + 1\n")

@@ -8,8 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from .....records.call_stack import Frame
 from .....records.cell_names import text_of
+from .....records.inside import library_module
 from .....records.note import Note, note
+from ....analysis.program_names import name_in_xla
 from ....record.evidence import Evidence
+from ...host.host_time import names_of_program
 from ...host.syntax import around, loop_around, own_nodes
 from ...rewriting.syntax import last_name, stored, tree_of
 from ...rule import source_at
@@ -60,6 +63,22 @@ def _calls(line: Frame) -> list[ast.Call]:
     nodes = (each for node in around(line)[-1:] for each in (node, *own_nodes(node)))
     calls = (each for each in nodes if isinstance(each, ast.Call))
     return [each for each in calls if each.lineno <= line.line <= (each.end_lineno or each.lineno)]
+
+
+def jits_by_itself(line: Frame, evidence: Evidence) -> bool:
+    """Return whether a line calls a library that runs jitted functions of its own, as ``mcmc.run`` of numpyro does.
+
+    Its operations outside of jit are the library's as well: the user's code cannot put them into a jitted function.
+    """
+    own = {
+        name_in_xla(each.function)
+        for each in evidence.first.compilations
+        if each.compiled and not each.eager and library_module((each.location or "").rpartition(":")[0]) is not None
+    }
+    programs = (
+        each for each in evidence.programs or () if not each.eager and line in (each.called_at, *each.called_from)
+    )
+    return any(own & {*map(name_in_xla, names_of_program(each))} for each in programs)
 
 
 def about_sites(sites: Sequence[tuple[Frame, int]]) -> Iterator[Note]:

@@ -20,7 +20,7 @@ from ...host.numbers.per_value import PerValue, of_each_value, per_value, traces
 from ...rewriting.called_function import called_function
 from ...rule import LEAST_SHARE, source_at
 from ..compile_claims import numbers_of
-from .calling_sites import about_sites, calling_sites
+from .calling_sites import about_sites, calling_sites, jits_by_itself
 
 #: Operations that have a program for each value of a number are the cause from this share of the time on.
 _MOST_PER_VALUE = 0.5
@@ -34,7 +34,10 @@ __all__ = ["MANY", "eager_programs"]
 def eager_programs(
     compilations: Sequence[Compilation], rule: str, least_ns: int, evidence: Evidence
 ) -> RuleFinding | None:
-    """Find the eager operations among some compilations; ``None`` if they are few, or took less than `least_ns`."""
+    """Find the eager operations among some compilations.
+
+    ``None`` if they are few, took less than `least_ns`, or most of them are a library's that jits by itself.
+    """
     eager = [each for each in compilations if each.eager and each.compiled]
     total_ns = sum(each.total_ns for each in eager)
     if len(eager) < MANY or total_ns < max(least_ns, LEAST_SHARE * evidence.first.wall_ns):
@@ -49,6 +52,8 @@ def eager_programs(
     line, sites = None, calling_sites(evidence)
     if called is None and sites and sites[0][1] > _MOST_AT_LINE * len(eager):
         line = sites[0][0]
+        if jits_by_itself(line, evidence):
+            return None
     if called is not None:
         remedy, code = compile_called(called, evidence)
         function, file = called.function, called.file
