@@ -50,7 +50,8 @@ def _partials_remedy(sorts: int, largest: int, smallest: int) -> str:
 
 def _time(shape: str, sorts: int, sort_ns: float, least: int = 0) -> str:
     time = at_least(units.time(sort_ns), least)
-    return f"{units.count(sorts, 'sort')} of {printable(shape)}: {time} of device time per run."
+    ran = str(at_least(units.count(sorts, "sort"), least))
+    return f"{ran[:1].upper()}{ran[1:]} of {printable(shape)} per run: {time} of device time."
 
 
 def _reordered(function: str, share: float) -> str:

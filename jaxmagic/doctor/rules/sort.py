@@ -93,7 +93,7 @@ def _partial(program: Program, module: HloModule, evidence: Evidence) -> Iterato
         most = max(sorts, key=lambda each: each.used)
         if not shape.startswith(_TYPE) or most.used * _LEAST_RATIO > most.length:
             continue
-        sort_ns = _sort_ns(evidence, program.executable.name, module, shape)
+        sort_ns, ran = _sorting(evidence, program.executable.name, module, shape)
         if not sort_ns or not is_worth_it(_SPARED * sort_ns, evidence):
             continue
         first, rank = sorts[0], shape.count(",") + 1
@@ -117,7 +117,7 @@ def _partial(program: Program, module: HloModule, evidence: Evidence) -> Iterato
             found=found,
             line=program.location if first.line is None else first.line.location,
             source=source,
-            evidence=(note("doctor.sort_time", shape=shape, sorts=len(sorts), sort_ns=sort_ns),),
+            evidence=(note("doctor.sort_time", shape=shape, sorts=ran, sort_ns=sort_ns),),
             cost_ns=_SPARED * sort_ns,
             basis="estimated",
             remedy=remedy,
@@ -125,8 +125,8 @@ def _partial(program: Program, module: HloModule, evidence: Evidence) -> Iterato
         )
 
 
-def _sort_ns(evidence: Evidence, name: str, module: HloModule, shape: str) -> float:
-    """Return the device time per run of the sorts of a program that have keys of a shape."""
+def _sorting(evidence: Evidence, name: str, module: HloModule, shape: str) -> tuple[float, int]:
+    """Return the device time per run of the sorts of a program that have keys of a shape, and how many run."""
     profile = evidence.profile
     assert profile is not None
     sorting = []
@@ -136,7 +136,8 @@ def _sort_ns(evidence: Evidence, name: str, module: HloModule, shape: str) -> fl
         if instruction is not None and instruction.opcode == "sort":
             keys = module.instructions[instruction.operand_ids[0]]
             sorting += [each] if keys.shape == shape else []
-    return min(device_time(sorting, evidence), evidence.run_ns)
+    ran = sum(each.count for each in sorting) / max(profile.runs or 1, 1)
+    return min(device_time(sorting, evidence), evidence.run_ns), max(round(ran), 1)
 
 
 RULE = Rule(

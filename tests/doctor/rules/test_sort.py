@@ -402,7 +402,7 @@ def test_least_time_and_length_that_count() -> None:
         assert evidence.profile is not None
         time_ns = int(share * evidence.run_ns * (evidence.profile.runs or 1))
         recorded_ns = evidence.run_ns * (evidence.profile.runs or 1)
-        timed = (replace(sorts, time_ns=time_ns),)
+        timed = (replace(sorts, time_ns=time_ns, count=40 * (evidence.profile.runs or 1)),)
         profile = replace(evidence.profile, operation_times=timed, device_uses=(), recorded_ns=recorded_ns)
         partial = (replace(program.partial_sorts[0], used=used),)
         environment = replace(evidence.first.environment, backend=backend)
@@ -417,6 +417,7 @@ def test_least_time_and_length_that_count() -> None:
     assert found(0.024) == []
     (finding,) = found(0.026)
     assert finding.cost_ns == pytest.approx(0.8 * 0.026 * evidence.run_ns, rel=1e-3)
+    assert str(finding.evidence[0]).startswith("40 sorts of f32[")  # of one instruction, in 40 calls
     assert (len(found(0.5, used=62)), found(0.5, used=63)) == (1, [])
     assert found(0.5, backend="gpu") == []
 
