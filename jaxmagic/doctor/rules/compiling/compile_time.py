@@ -102,7 +102,7 @@ def _long(compilations: Sequence[Compilation], evidence: Evidence) -> Iterator[R
             *_about_imports(evidence),
             *_about_cache(evidence, long),
         ),
-        cost_ns=float(sum(each.total_ns for each in long)),
+        cost_ns=float(spared_ns if could_help and instead is None else sum(each.total_ns for each in long)),
         basis="measured",
         per="first run",
         compiles=numbers_of(long, evidence),
@@ -151,7 +151,7 @@ def _short(short: Sequence[Compilation], evidence: Evidence) -> Iterator[RuleFin
             same=int(len(set(map(function_of, short))) == 1),
         ),
         evidence=(*_about_imports(evidence), note("doctor.cache_off") if switched_off else note("doctor.cache_on")),
-        cost_ns=float(total_ns),
+        cost_ns=float(spared_ns if could_help else total_ns),
         basis="measured",
         per="first run",
         compiles=numbers_of(short, evidence),
@@ -303,8 +303,9 @@ RULE = Rule(
     "Shorter programs are reported if they take as long together, and those of operations outside jit apart, if "
     f"there are at least {MANY}. They have to take at least {units.percent(LEAST_SHARE)} of the first run. These are "
     "times of this run: a busy machine may lift a program above a threshold. The cache is advised for programs that "
-    "it would keep as it is configured; before JAX 0.11 it keeps none that calls Python. --verify compares compiling "
-    "the longest of them with loading it as a later session would. The report names the lines with at least "
+    "it would keep as it is configured, and the cost is XLA's time that it saves then, without tracing and lowering; "
+    "before JAX 0.11 it keeps none that calls Python. --verify compares compiling the longest of them with loading "
+    "it as a later session would. The report names the lines with at least "
     f"{units.percent(_LEAST_SHARE)} of the equations. Time that the findings recompile and "
     "unrolled-loop would save is in their costs only. If a line computes with at least 1,000 elements of captured "
     "arrays and with no argument, and the compiled program has no instruction of it, then XLA computed it while "
