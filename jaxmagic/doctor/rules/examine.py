@@ -73,7 +73,7 @@ def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
     findings = _changed("not-jitted", partial(with_shared_loops, findings, evidence), findings, notes)
     findings = as_lower_bounds(findings, evidence)
     notes += filter(None, [about_part(looked, evidence)])
-    ordered = _behind_jit(sorted(findings, key=_priority), evidence)
+    ordered = _behind_jit(sorted(findings, key=partial(_priority, evidence)), evidence)
     return Examined(tuple(ordered), tuple(looked), tuple(notes))
 
 
@@ -118,9 +118,14 @@ def _changed(
         return findings
 
 
-def _priority(finding: RuleFinding) -> tuple[bool, int, float]:
-    """Order findings: first what the code can change, then time by what it costs, memory by its size, the rest."""
+def _priority(evidence: Evidence, finding: RuleFinding) -> tuple[bool, int, float]:
+    """Order findings: first what the code can change, then time by what it costs, memory by its size, the rest.
+
+    What fusing operations gains is unknown: their finding comes where the work of the device for them belongs.
+    """
     last = _changes_no_code(finding)
+    if finding.found.kind == "doctor.eager_on_device":
+        return last, 0, -float(finding.found.facts["share"]) * evidence.run_ns
     if finding.cost_ns is not None:
         return last, 0, -finding.cost_ns * (_FIRST_RUN if finding.per == "first run" else 1)
     return (last, 1, -finding.cost_bytes) if finding.cost_bytes is not None else (last, 2, 0)

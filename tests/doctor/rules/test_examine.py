@@ -116,6 +116,24 @@ def test_compiling_that_only_a_cache_spares_comes_after_what_the_code_can_change
 
 
 @pytest.mark.parametrize(
+    ("share", "expected"),
+    [(0.25, ["not-jitted", "host-wait", "memory"]), (0.15, ["host-wait", "not-jitted", "memory"])],
+)
+def test_operations_on_the_device_come_where_their_work_belongs(
+    evidence: Evidence, monkeypatch: pytest.MonkeyPatch, share: float, expected: list[str]
+) -> None:
+    """Their cost is unknown, and a wait that takes a fifth of the run comes first only if their work takes less."""
+    found = note("doctor.eager_on_device", count=2160, names="add", kinds=1, share=share)
+    rules = (
+        rule("memory", finding("memory", cost_bytes=1000)),
+        rule("host-wait", finding("host-wait", cost_ns=0.2 * evidence.run_ns)),
+        rule("not-jitted", RuleFinding(rule="not-jitted", found=found)),
+    )
+    monkeypatch.setattr(module, "RULES", rules)
+    assert [each.rule for each in examine(evidence).findings] == expected
+
+
+@pytest.mark.parametrize(
     ("eager", "kind", "expected"),
     [
         ((True, True), "doctor.not_jitted", ["memory", "not-jitted", "compile-time", "more"]),
