@@ -112,8 +112,8 @@ def _write_frozen(argument: str, type: str, part: str = "") -> str:
     unlike = f", which {quoted(part)} is not" if part else ""
     return (
         f"Make {quoted(type) or 'its class'} hashable: @dataclasses.dataclass(frozen=True) does that for a class "
-        f"with hashable fields{unlike}; any other class, such as a dict of your own, needs __eq__ and __hash__. Or leave "
-        f"{quoted(argument) or 'the argument'} an ordinary argument if it is a pytree."
+        f"with hashable fields{unlike}; any other class, such as a dict of your own, needs __eq__ and __hash__. Or "
+        f"leave {quoted(argument) or 'the argument'} an ordinary argument if it is a pytree."
     )
 
 
