@@ -264,10 +264,11 @@ RULE = Rule(
     "from call to call, because the function returns a longer one or the code around the call appends to it. "
     "Different static values count if the programs have the same operations and shapes. They also count if only the "
     "range of a loop depends on them, and a JAX loop could replace that loop. Programs for such values that the run "
-    "uses, but that earlier measurements compiled, count as well. For a gradient outside jit, only the backward "
-    "passes count: jitted as a whole, one program does the forward and the backward pass. Operations outside jit "
-    "count if their shapes differ, or if a loop or a branch gets a new function each time. The cause is the one that "
-    "%jaxtime reports.",
+    "uses, but that earlier measurements compiled, count as well. The code leaves a number out of the static "
+    "arguments if the syntax shows that the function only computes with it and arrays. For a gradient outside jit, "
+    "only the backward passes count: jitted as a whole, one program does the forward and the backward pass. "
+    "Operations outside jit count if their shapes differ, or if a loop or a branch gets a new function each time. "
+    "The cause is the one that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )
