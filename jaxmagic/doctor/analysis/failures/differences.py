@@ -9,6 +9,9 @@ from contextlib import suppress
 from ...record.failing_code import Difference
 from .messages import LONGEST, short_type
 
+#: What precedes the keys that one of two pytrees lacks.
+ONLY_ONE = ", and only one of the two has "
+
 #: Keys that only one of two dictionaries has.
 _KEYS = r"(?:, with the symmetric difference of key sets:? \{(.+?)\})?"
 
@@ -68,7 +71,7 @@ def _structures(text: str) -> tuple[Difference, ...]:
         Difference(
             path=path,
             expected=_plain(first),
-            got=f"{_plain(other)}, and only one of the two has {keys}" if keys else _plain(other),
+            got=f"{_plain(other)}{ONLY_ONE}{keys}" if keys else _plain(other),
             aspect="structure",
         )
         for path, first, other, _, keys in pairs

@@ -11,6 +11,7 @@ from ....records.note import Note, note
 from ...record.failing_code import Difference, Operand
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
+from .differences import ONLY_ONE
 from .dtypes import dtype_of, lost_in, wider_dtype
 from .expression import Expression, expression_of, spelled
 from .origin import error_finding
@@ -215,7 +216,7 @@ def _carry_remedy(first: Difference, jnp: str, loop: str) -> Note:
 def _added(first: Difference) -> str:
     """Return the keys that the end of the body has besides all those of the beginning; empty if that is unknown."""
     begun = re.search(r"with (\d+) child", first.expected)
-    ended = re.search(r"with (\d+) child\w*, and only one has (.+)", first.got)
+    ended = re.search(rf"with (\d+) child\w*{ONLY_ONE}(.+)", first.got)
     keys = [] if ended is None else re.findall(r"'[^']*'", ended[2])
     known = begun is not None and ended is not None and int(ended[1]) - int(begun[1]) == len(keys)
     return ", ".join(keys) if known else ""
