@@ -242,7 +242,7 @@ def test_what_a_program_would_need_is_known_without_running_it(x: Any) -> None:
         (
             lambda x: jaxmagic.memory(x),
             TypeError,
-            "memory(): expected a function and its arguments, got ArrayImpl, which cannot be called. "
+            "memory(): expected a function and its arguments, got jax.Array, which cannot be called. "
             "Write memory(f, x), not memory(f(x)).",
         ),
         (
@@ -253,7 +253,7 @@ def test_what_a_program_would_need_is_known_without_running_it(x: Any) -> None:
         (
             lambda x: jaxmagic.memory_requirement(x),
             TypeError,
-            "memory_requirement(): expected a function and its arguments, got ArrayImpl, which cannot be called. "
+            "memory_requirement(): expected a function and its arguments, got jax.Array, which cannot be called. "
             "Write memory_requirement(f, x), not memory_requirement(f(x)).",
         ),
         (

@@ -179,7 +179,7 @@ def test_the_overhead_is_that_of_an_empty_call() -> None:
 
 
 def test_a_setup_that_returns_one_array_is_told_of_the_comma() -> None:
-    with pytest.raises(TypeError, match=r"as a tuple, got ArrayImpl\. .* with the comma"):
+    with pytest.raises(TypeError, match=r"as a tuple, got jax\.Array\. .* with the comma"):
         runner_of(jnp.sin, (), {}, lambda: jnp.ones(3)).first_call()
 
 

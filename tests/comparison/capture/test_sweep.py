@@ -334,7 +334,7 @@ def test_bad_arguments_are_refused(arguments: dict[str, Any], error: type[Except
 
 
 def test_one_array_is_no_tuple_of_arguments() -> None:
-    with pytest.raises(TypeError, match=r"as a tuple, got ArrayImpl\. .* with the comma"):
+    with pytest.raises(TypeError, match=r"as a tuple, got jax\.Array\. .* with the comma"):
         jaxmagic.sweep({"f": jnp.sin}, lambda n: jnp.ones(n), n=[1, 2])
 
 
