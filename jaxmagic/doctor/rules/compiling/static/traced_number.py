@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ....record.evidence import Evidence
 from ...rewriting.jit.arguments import static_option
+from ...rewriting.jit.counted_names import values_read
 from ...rewriting.jit.jittable import decides_by, has_sizes
 from ...rewriting.numbers.python_numbers import assignments, is_number, python_numbers
 from ...rewriting.syntax import loaded, parameters, stored
@@ -71,10 +72,14 @@ def _meets(node: ast.AST, names: Set[str], arrays: Set[str], around: Mapping[int
     """Return whether a number is part of arithmetic with an array, or of the value of another such number."""
     outer = around[id(node)]
     while isinstance(outer, ast.BinOp | ast.UnaryOp | ast.AugAssign) and not isinstance(outer.op, _OF_PYTHON):
-        if loaded([outer]) & arrays or (isinstance(outer, ast.AugAssign) and stored([outer.target]) & arrays):
+        if _read(outer) & arrays or (isinstance(outer, ast.AugAssign) and stored([outer.target]) & arrays):
             return True
         node, outer = outer, around[id(outer)]
     return isinstance(outer, ast.Assign) and isinstance(node, ast.expr) and stored(outer.targets) <= names
+
+
+def _read(node: ast.AST) -> set[str]:
+    return values_read(node) if isinstance(node, ast.expr) else loaded([node])
 
 
 def _decorating(function: ast.FunctionDef) -> ast.Call | None:

@@ -41,6 +41,8 @@ OTHERS = [
     "size = n + 1\nreturn jnp.zeros(size) + x[0]",
     "size = LENGTH * n\nreturn jnp.pad(x, size)",
     "size = x.shape[0]\nreturn jnp.pad(x, size * n)",
+    "return jnp.pad(x, x.shape[0] * n)",
+    "return jnp.pad(x, len(x) + n)",
     "return jnp.pad(x, other * n) * n",
     "return jnp.sum(x, axis=n)",
     "return helper(x, n)",
