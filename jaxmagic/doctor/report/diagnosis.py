@@ -206,7 +206,7 @@ def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
 
 
 def _compiling(finding: RuleFinding, diagnosis: Diagnosis) -> str:
-    """Say that a share is of a run that compiles or traces, where the rule has decided by its time without that."""
+    """Say that a run compiles or traces, where the rule has not counted the time of that, but the share has."""
     runs = diagnosis.warm or tuple(filter(None, [diagnosis.first]))
     if finding.rule not in {each.name for each in HOST_RULES} or not all(each.compilations for each in runs):
         return ""

@@ -25,8 +25,8 @@ _OF_PYTHON = ast.LShift, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult
 def jit_without(group: Group, evidence: Evidence) -> str | None:
     """Return the assignment of a function whose jit traces the static number that differs.
 
-    ``None`` if something else differs, or the function may need the number while JAX traces: it only computes with
-    it, in arithmetic with arrays.
+    ``None`` if something else differs, or if the function does more with the number than arithmetic with arrays: it
+    may then need the value while JAX traces.
     """
     argument, found = only_argument(group), definition_of(group, evidence)
     values = {text for each in group.compilations for text in (each.cause.now, each.cause.before)}
