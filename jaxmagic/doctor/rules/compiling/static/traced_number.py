@@ -10,7 +10,7 @@ from ....record.evidence import Evidence
 from ...rewriting.jit.arguments import static_option
 from ...rewriting.jit.counted_names import values_read
 from ...rewriting.jit.jittable import decides_by, has_sizes
-from ...rewriting.numbers.python_numbers import assignments, is_number, python_numbers
+from ...rewriting.numbers.python_numbers import LARGE, assignments, is_number, python_numbers
 from ...rewriting.syntax import loaded, parameters, stored
 from ..recompilations import Group, only_argument
 from .definition import definition_of
@@ -46,10 +46,12 @@ def jit_without(group: Group, evidence: Evidence) -> str | None:
 
 
 def _is_number(text: str | None) -> bool:
+    """Return whether a text is a number of which the 32 bits that jit has for it keep enough digits."""
     try:
-        return type(ast.literal_eval(text or "")) in (int, float)
+        value = ast.literal_eval(text or "")
     except (SyntaxError, ValueError):
         return False
+    return type(value) in (int, float) and abs(value) < LARGE
 
 
 def _computes_with(argument: str, function: ast.FunctionDef, static: Set[str]) -> bool:
