@@ -232,9 +232,10 @@ def stopped_between_chunks() -> Program:
 
 @program
 def gradients_of_each_example() -> Program:
-    """Jit is around vmap, which is around grad."""
-    each_gradient = jax.jit(jax.vmap(jax.grad(loss), (None, 0, 0)))
+    """Jit is around vmap, which is around grad, and around what is made of the gradients."""
+    each_gradient = jax.vmap(jax.grad(loss), (None, 0, 0))
 
+    @jax.jit
     def norms(params: Any, xs: Any, ys: Any) -> Any:
         gradients = each_gradient(params, xs, ys)
         return jnp.sqrt(sum((each**2).sum((1, 2)) for each in gradients))
