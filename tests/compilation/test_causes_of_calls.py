@@ -382,9 +382,13 @@ def test_a_replicated_argument_on_another_mesh_is_named_beside_a_sharded_one() -
 
 def test_x64_is_told_before_the_dtype_that_follows_from_it() -> None:
     f, array = jax.jit(lambda x: x * 1.25), np.ones((3, 4))
-    cause(lambda: f(array))
-    with enabled_x64():
-        found = cause(lambda: f(array))
+
+    def both() -> Any:
+        f(array)
+        with enabled_x64():
+            return f(array)
+
+    _, found = (each.cause for each in compiled(both) if not each.eager)
     assert (found.kind, found.argument) == ("context", "jax_enable_x64")
     assert found.reason == (
         "the setting jax_enable_x64 has a different value: True now, False before; and other differences at x "

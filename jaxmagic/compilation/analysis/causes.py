@@ -29,6 +29,9 @@ from .static_values import own_equality, shown
 #: The distance from a call that no other call can be nearer than.
 _ONE_DIFFERENCE = 1, 1
 
+#: At whose line a function is called that was traced inside another one.
+_INSIDE = "<inside>", None
+
 #: Kinds of causes besides which, or because of which, a static argument is re-created.
 _PER_OBJECT = "new function", "static value"
 
@@ -48,6 +51,13 @@ def find_cause(call: Call | None, miss: Miss | None, *, traced: bool, memory: Me
             why = replace(why, new_objects=new_objects(call, memory.of_source(call)))
         memory.remember(call)
     return why
+
+
+def pass_over(inside: Sequence[Miss], memory: Memory) -> None:
+    """Note functions that were traced inside another one, which JAX may take for earlier versions of the other."""
+    for miss in inside:
+        if jax_explanations.never_seen(miss.text):
+            memory.call_sites[jax_explanations.call_site(miss.text)] = _INSIDE
 
 
 def _find(call: Call | None, text: str, traced: bool, memory: Memory) -> Cause:

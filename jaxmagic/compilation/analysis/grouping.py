@@ -9,7 +9,7 @@ from ..record.compilation import Cause, Compilation
 from ..record.events import Call, Miss, Span
 from .advice import with_advice
 from .call_memory import Memory
-from .causes import find_cause
+from .causes import find_cause, pass_over
 from .self_times import self_times
 from .waits import Interval, touching
 
@@ -53,7 +53,8 @@ def group(
             stages[span.stage] += own[index] if ours else span.end_ns - span.start_ns
         call = _call(spans, members, last)
         traced = any(spans[index].stage == "tracing" for index in members)
-        miss = _claim(unclaimed, spans, members, last)
+        miss, inside = _claim(unclaimed, spans, members, last)
+        pass_over(inside, memory)
         try:
             cause = find_cause(call, miss, traced=traced, memory=memory)
         except Exception as error:  # the times are valid without a cause
@@ -115,12 +116,14 @@ def _call(spans: Sequence[Span], members: Sequence[int], last: int) -> Call | No
     return next((call for call in reversed(calls) if call is not None), None)
 
 
-def _claim(unclaimed: list[Miss], spans: Sequence[Span], members: Sequence[int], last: int) -> Miss | None:
-    """Take the explanation of this compilation, and drop those of functions traced inside it.
+def _claim(
+    unclaimed: list[Miss], spans: Sequence[Span], members: Sequence[int], last: int
+) -> tuple[Miss | None, list[Miss]]:
+    """Take the explanations of this compilation and of the functions traced inside it; return both.
 
     JAX reports no tracing span for functions that a transformation evaluates, which may have the same name.
     """
-    claimed = None
+    claimed, inside = None, []
     untraced = all(spans[index].stage != "tracing" for index in members)
     began_ns, ended_ns = min(spans[each].start_ns for each in members), max(spans[each].end_ns for each in members)
     for index in members:
@@ -130,12 +133,15 @@ def _claim(unclaimed: list[Miss], spans: Sequence[Span], members: Sequence[int],
         for miss in unclaimed:
             if miss.thread == span.thread and miss.at_ns <= ended_ns + _JITTER_NS and _is_about(miss, span.function):
                 unclaimed.remove(miss)
+                inside.append(miss)
                 if span.function == spans[last].function:
                     claimed = miss
                 break
     so_far = list(takewhile(lambda each: each.at_ns <= ended_ns, unclaimed))
-    unclaimed[: len(so_far)] = [each for each in so_far if each.thread != spans[last].thread or each.at_ns < began_ns]
-    return claimed
+    thread = spans[last].thread
+    inside += [each for each in so_far if each.thread == thread and each.at_ns >= began_ns]
+    unclaimed[: len(so_far)] = [each for each in so_far if each.thread != thread or each.at_ns < began_ns]
+    return claimed, [each for each in inside if each is not claimed]
 
 
 def _is_about(miss: Miss, function: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -125,6 +126,17 @@ def test_an_explanation_of_what_is_inside_is_not_left_for_the_next_program_of_th
         misses=(miss("f", 1_000), miss("f", 2_000)),
     )
     assert (first.cause.kind, second.cause.kind) == ("first call", "unknown")
+
+
+def test_what_jax_saw_inside_is_no_earlier_version_of_the_function_around_it() -> None:
+    """JAX takes ``loss`` inside ``jax.jit(jax.grad(loss))`` for it, which has its name and its line."""
+    hinted = replace(around := miss("f", 2_000), text=f"{around.text}\n  but seen another on the same line")
+    stages = span("tracing", "f", 0, 9_000), span("compilation", "f", 10_000, 19_000)
+    (alone,) = compilations(*stages, misses=(hinted,))
+    (outer,) = compilations(*stages, misses=(miss("f", 1_000), hinted))
+    inner = span("tracing", "f", 500, 1_500)
+    (observed,) = compilations(inner, *stages, misses=(miss("f", 1_000), hinted))
+    assert [each.cause.kind for each in (alone, outer, observed)] == ["new function", "first call", "first call"]
 
 
 def test_an_operation_of_jax_itself_is_eager() -> None:
