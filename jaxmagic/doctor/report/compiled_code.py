@@ -56,12 +56,12 @@ def _captured(function: str, size_bytes: int, constants: int, programs: int, fre
     return f"{large} {verb} built into {where} of {printable(function)}: {size}."
 
 
-def _captured_remedy(names: str, on_host: str) -> str:
+def _captured_remedy(names: str, on_host: str, sooner: bool = False) -> str:
     put = f"Put {printable(on_host)} on a device once, with jax.device_put. " if on_host else ""
     several = "arguments" if "," in names else "an argument"
     return (
-        f"{put}Pass {printable(names)} as {several}: the program then uses the array on the device, compiles sooner, "
-        "and does not compile again for other values."
+        f"{put}Pass {printable(names)} as {several}: the program then uses the array on the device, "
+        f"{'compiles sooner, ' * sooner}and does not compile again for other values."
     )
 
 

@@ -23,7 +23,8 @@ from .stale_attributes import stale_attributes
 #: The constants of a function are worth a finding if they take at least this much memory on a device.
 _LEAST_BYTES = 2**20
 
-#: Constants without an array on a device take no more memory than an argument would, but time to compile.
+#: Constants without an array on a device take no more memory than an argument would, but time to compile. Of this
+#: size, they take at least as long as a small program does.
 _LEAST_SLOW_BYTES = 16 * 2**20
 
 #: A name that can become a parameter.
@@ -117,7 +118,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             evidence=tuple(_notes(constants)),
             cost_bytes=extra or None,
             basis="measured" if extra else None,
-            remedy=_remedy(names, on_host) if module is None else about_module(*module, program, evidence),
+            remedy=_remedy(constants, on_host) if module is None else about_module(*module, program, evidence),
             code=_code(program, names, on_host, evidence)
             if module is None
             else code_with_module(*module, program, evidence),
@@ -173,10 +174,12 @@ def _notes(constants: _Constants) -> Iterator[Note]:
             )
 
 
-def _remedy(names: list[str], on_host: list[str]) -> Note:
+def _remedy(constants: _Constants, on_host: list[str]) -> Note:
+    names = constants.names
     if not names:
         return note("doctor.captured_unknown_remedy")
-    return note("doctor.captured_remedy", names=", ".join(names), on_host=", ".join(on_host))
+    is_slow = any(_size_bytes(buffers) >= _LEAST_SLOW_BYTES for _, buffers in constants.of_programs)
+    return note("doctor.captured_remedy", names=", ".join(names), on_host=", ".join(on_host), sooner=is_slow)
 
 
 def _code(program: Program, names: list[str], on_host: list[str], evidence: Evidence) -> str | None:

@@ -76,7 +76,8 @@ def test_an_array_on_a_device_is_there_twice() -> None:
     assert finding.basis == "measured"
     assert finding.source == "return jnp.tanh(x @ W)"
     assert finding.remedy is not None
-    assert finding.remedy.facts == {"names": "W", "on_host": ""}
+    assert finding.remedy.facts == {"names": "W", "on_host": "", "sooner": False}
+    assert "sooner" not in str(finding.remedy)
 
 
 @jax.jit
@@ -90,7 +91,7 @@ def test_an_array_inside_of_a_fusion_is_there_twice() -> None:
     assert finding.cost_bytes == SIZE_BYTES
     assert finding.source == "return jnp.tanh(x @ W).sum()"
     assert finding.remedy is not None
-    assert finding.remedy.facts == {"names": "W", "on_host": ""}
+    assert finding.remedy.facts == {"names": "W", "on_host": "", "sooner": False}
     assert jaxmagic.memory_requirement(total, X).constant_bytes == pytest.approx(SIZE_BYTES, abs=64)
 
 
@@ -136,6 +137,7 @@ def test_a_large_array_on_the_host_is_put_on_a_device_by_the_code_to_paste() -> 
     project_large.clear_cache()  # the profiler writes each program that JAX keeps, with its constants, every time
     assert finding.cost_bytes is None
     if finding.code is not None:  # JAX 0.7 does not show which NumPy array it was
+        assert "compiles sooner" in str(finding.remedy)
         assert "LARGE_ON_HOST_on_device = jax.device_put(LARGE_ON_HOST)" in finding.code
         namespace: dict[str, Any] = {"jax": jax, "jnp": jnp, "LARGE_ON_HOST": LARGE_ON_HOST}
         exec(finding.code, namespace)
