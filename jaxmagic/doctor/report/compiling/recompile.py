@@ -232,6 +232,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(function)} only computes with {printable(argument)}, so one program serves all values: leave "
         f"{printable(argument)} out of its static arguments."
     ),
+    "recompile_passed": lambda function, argument: (
+        f"{printable(function)} only computes with {printable(argument)}, so one program serves all values: pass it "
+        "as an array. equinox.filter_jit takes numbers of Python as static."
+    ),
     "recompile_counted": lambda argument: (
         f"Only the loop needs {printable(argument)} as a number. With lax.fori_loop, one program serves all values: "
         f"leave {printable(argument)} out of static_argnums and static_argnames. It has no gradient in reverse mode, "

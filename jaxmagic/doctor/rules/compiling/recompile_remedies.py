@@ -43,6 +43,7 @@ from .recompilations import (
     within_first,
 )
 from .static.counted_loop import CountedLoop, counted_loop
+from .static.passed_array import call_with_array
 from .static.traced_number import jit_without
 
 #: The remedies that advise to pass what a function reads.
@@ -64,6 +65,7 @@ class Known(NamedTuple):
         number: The number to convert, if only its kind differs.
         loop: A loop of JAX in place of one whose range is static, if that is the only use of the value.
         traced: The jit of the function that traces the static number, if the function only computes with it.
+        passed: The call with an array in place of that number, if a library's jit makes all numbers static.
         forms: How many different programs the static values need; 0 where that does not matter.
         programs: How the programs for static values compare; ``None`` if unknown, or if there is only one.
         within: What differed in the first run, if every run compiles for new objects that hold the same as those of
@@ -88,6 +90,7 @@ class Known(NamedTuple):
     number: OneType | None
     loop: CountedLoop | None
     traced: str | None
+    passed: str | None
     forms: int
     programs: Alike | None
     within: Cause | None
@@ -144,6 +147,7 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
         number=one_type(group, evidence) if group.kind == "weak type" else None,
         loop=loop,
         traced=jit_without(group, evidence) if is_static and loop is None else None,
+        passed=call_with_array(group, evidence) if is_static and loop is None else None,
         forms=_forms(group, programs, evidence) if is_static and not every_run and loop is None else 0,
         programs=programs,
         within=within_first(group, evidence) if every_run else None,
@@ -190,7 +194,7 @@ def code_of(known: Known, evidence: Evidence) -> str | None:
         return known.number.code
     if known.sizes is not None:
         return padding_code(known.group, known.sizes, evidence)
-    return known.traced if known.loop is None else known.loop.code
+    return known.traced or known.passed if known.loop is None else known.loop.code
 
 
 def remedy_of(known: Known) -> Note | None:
@@ -199,8 +203,9 @@ def remedy_of(known: Known) -> Note | None:
         return one_size(known.called_at)
     if known.loop is not None:
         return note("doctor.recompile_counted", argument=known.last.argument or "")
-    if known.traced is not None:
-        return note("doctor.recompile_traced", function=known.group.own_name, argument=known.last.argument or "")
+    if known.traced is not None or known.passed is not None:
+        kind = "doctor.recompile_traced" if known.traced is not None else "doctor.recompile_passed"
+        return note(kind, function=known.group.own_name, argument=known.last.argument or "")
     if known.number is not None:
         number = known.number
         same = int(number.same_dtypes)

@@ -11,7 +11,7 @@ from ...rewriting.jit.arguments import static_option
 from ...rewriting.jit.counted_names import values_read
 from ...rewriting.jit.jittable import decides_by, has_sizes
 from ...rewriting.numbers.python_numbers import LARGE, assignments, is_number, python_numbers
-from ...rewriting.syntax import loaded, parameters, stored
+from ...rewriting.syntax import last_name, loaded, parameters, stored
 from ..recompilations import Group, only_argument
 from .definition import definition_of
 
@@ -30,14 +30,14 @@ def jit_without(group: Group, evidence: Evidence) -> str | None:
     """
     argument, found = only_argument(group), definition_of(group, evidence)
     values = {text for each in group.compilations for text in (each.cause.now, each.cause.before)}
-    if argument is None or found is None or not all(map(_is_number, values)):
+    if argument is None or found is None or not all(map(is_one_number, values)):
         return None
     function, tree = found
     jit = _decorating(function) or _applied(function, tree)
     options = None if jit is None else _options_of(jit, function)
     if jit is None or options is None or argument not in options.static or "self" in parameters(function):
         return None
-    if not _computes_with(argument, function, options.static):
+    if not computes_with(argument, function, options.static):
         return None
     name = function.name if function.decorator_list else _assigned(jit, tree)
     inner = f"{function.name}.__wrapped__" if function.decorator_list else function.name
@@ -45,7 +45,7 @@ def jit_without(group: Group, evidence: Evidence) -> str | None:
     return None if name is None else f"{name} = jax.jit({given})"
 
 
-def _is_number(text: str | None) -> bool:
+def is_one_number(text: str | None) -> bool:
     """Return whether a text is a number of which the 32 bits that jit has for it keep enough digits."""
     try:
         value = ast.literal_eval(text or "")
@@ -54,7 +54,7 @@ def _is_number(text: str | None) -> bool:
     return type(value) in (int, float) and abs(value) < LARGE
 
 
-def _computes_with(argument: str, function: ast.FunctionDef, static: Set[str]) -> bool:
+def computes_with(argument: str, function: ast.FunctionDef, static: Set[str]) -> bool:
     """Return whether a function uses a number, and others that it computes of it, in arithmetic with arrays alone."""
     own = parameters(function) | stored(function.body)
     names, outside = {argument}, loaded([function]) - own
@@ -64,10 +64,20 @@ def _computes_with(argument: str, function: ast.FunctionDef, static: Set[str]) -
     if has_sizes(function, names) or decides_by(function, names):
         return False
     arrays = own - names - static - python_numbers(function)
+    arrays |= {name for each in ast.walk(function) for name in _leaves(each, arrays)}
     around = {id(inner): outer for outer in ast.walk(function) for inner in ast.iter_child_nodes(outer)}
     names_inside = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id in names]
     reads = [each for each in names_inside if isinstance(each.ctx, ast.Load)]
     return bool(reads) and all(_meets(each, names, arrays, around) for each in reads)
+
+
+def _leaves(node: ast.AST, arrays: Set[str]) -> set[str]:
+    """Return the parameters of a lambda that ``jax.tree.map`` calls with the leaves of what contains arrays."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="map" | "tree_map") as called, args=[ast.Lambda() as each, *trees]):
+            is_tree = called.attr == "tree_map" or last_name(called.value) == "tree"
+            return parameters(each) if is_tree and trees and all(_read(tree) & arrays for tree in trees) else set()
+    return set()
 
 
 def _meets(node: ast.AST, names: Set[str], arrays: Set[str], around: Mapping[int, ast.AST]) -> bool:

@@ -28,6 +28,7 @@ COMPUTING = [
     "return jax.grad(lambda x: ((x - n) ** 2).sum())(x)",
     "x += n\nreturn x",
     "return {'x': -n * x, 'y': (x / n).mean()}",
+    "return jax.tree.map(lambda each: -n * each, {'x': x})",
 ]
 
 #: Bodies that may need its value while JAX traces, or do not read it.
