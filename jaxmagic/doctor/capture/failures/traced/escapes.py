@@ -5,15 +5,21 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .....records.cell_names import known_as
 from ....analysis.parsed_code import parsed
 from ....record.failing_code import Escape, Traced
+from ..calls import Names
 from ..statement import definition
 from .filled import fills
+from .handed_on import calls_from
 
 #: Methods of Python's containers that store a value.
 STORING = "append", "add", "extend", "insert", "update", "setdefault", "appendleft", "put"
+
+#: The one of them that returns a value.
+_RETURNING = "setdefault"
 
 #: Decorators that store what a function returns.
 _CACHES = "cache", "lru_cache", "cached_property"
@@ -21,14 +27,18 @@ _CACHES = "cache", "lru_cache", "cached_property"
 #: Statements that bind a variable.
 _BINDING = ast.Assign, ast.AugAssign, ast.AnnAssign
 
+#: Calls inside of each other are followed down to this depth.
+_DEPTH = 3
 
-def escapes_of(traced: Traced | None, computed_at: Sequence[str]) -> tuple[Escape, ...]:
+
+def escapes_of(traced: Traced | None, computed_at: Sequence[str], names: Names | None = None) -> tuple[Escape, ...]:
     """Return the lines that store something in an object or a variable from outside of their function.
 
     Args:
         traced: the function that was traced.
         computed_at: the lines that computed the value, as ``"file:line"``: often in functions that the traced one
             calls.
+        names: what the names of further functions mean that these call, and that may store what they get.
     """
     places = [] if traced is None else [(traced.file, traced.line, traced.function)]
     for each in computed_at:
@@ -39,7 +49,17 @@ def escapes_of(traced: Traced | None, computed_at: Sequence[str]) -> tuple[Escap
     for file, number, name in places:
         function = _function(file, number, name)
         found += [] if function is None else _escapes(function, file)
+        found += [] if function is None or names is None else _in_calls(function, names, _DEPTH)
     return tuple(dict.fromkeys(found))
+
+
+def _in_calls(function: ast.FunctionDef, names: Names, depth: int) -> list[Escape]:
+    """Return the lines of functions that a function calls, with the names that it has for what they store into."""
+    found: list[Escape] = []
+    for call in calls_from(function, names) if depth else ():
+        inside = [*_escapes(call.home, call.file), *_in_calls(call.home, call.names, depth - 1)]
+        found += [replace(each, name=call.outside(each.name), read=call.outside(each.read)) for each in inside]
+    return found
 
 
 def _function(file: str, line: int, name: str) -> ast.FunctionDef | None:
@@ -67,7 +87,10 @@ def _escapes(function: ast.FunctionDef, file: str) -> list[Escape]:
         for each in function.decorator_list
         if ast.unparse(each).partition("(")[0].rpartition(".")[2] in _CACHES
     ]
+    unused = {id(each.value) for each in ast.walk(function) if isinstance(each, ast.Expr)}
     for node in ast.walk(function):
+        if isinstance(node, ast.Call) and id(node) not in unused and not _returns(node):
+            continue  # such as optimizer.update(): that of a container returns nothing
         for target in stored_into(node):
             if container_root(target) not in own and (
                 not isinstance(node, _BINDING) or container_root(target) in outer or _inside(target)
@@ -79,6 +102,11 @@ def _escapes(function: ast.FunctionDef, file: str) -> list[Escape]:
                 found.append(Escape(location=place, text=ast.unparse(node), name=name, read=read, fills=filled))
                 break
     return found
+
+
+def _returns(call: ast.Call) -> bool:
+    """Return whether a call that stores a value may have a result."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == _RETURNING
 
 
 def _is_read(target: ast.expr, storing: ast.AST, function: ast.FunctionDef) -> bool:

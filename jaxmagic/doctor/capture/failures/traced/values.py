@@ -6,7 +6,7 @@ import ast
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 from .....runtime.around import attribute, of_type
@@ -59,7 +59,7 @@ def with_leaked(facts: Failure, leaked: Sequence[tuple[str, Any]], text: str, la
     traced = traced or common_origin(origins) or (messages.traced(said[0]) if len(said) == 1 else None)
     detail = facts.detail or (computed_at[0][-1] if len(computed_at) == 1 and computed_at[0] else None)
     known = [each for calls in computed_at for each in calls] or [*filter(None, [detail])]
-    escapes = escapes_of(traced, known)
+    escapes = escapes_of(traced, known, SimpleNamespace(f_locals={}, f_globals=last.frame.f_globals))
     if traced is None and not known:
         escapes = tuple(
             each

@@ -112,6 +112,61 @@ def test_the_result_of_a_layer_of_a_library_escaped_in_the_users_code(code: str)
     assert f"It escaped at {cell.file}:{escaped}: kept.append(" in cell.said
 
 
+#: A function that hands a value to others, of which one stores it, beside a call that stores nothing.
+HANDING = """
+    class Tracker:
+        def __init__(self):
+            self.history, self.last = [], None
+        def log(self, **values):
+            self.history.append(values)  # escapes in the list
+        def keep(self, value):
+            self.last = value  # escapes in the attribute
+        def both(self, value):
+            self.keep(value)
+    class Optimizer:
+        def update(self, value):
+            return value * 0.5, 1
+    def store(kept, value):
+        kept.append(value)  # escapes in the argument
+    tracker, optimizer, others = Tracker(), Optimizer(), []
+    def loss(x):
+        y = x > 0
+        {call}
+        return x * 2
+    @jax.jit
+    def step(x):
+        g = jax.grad(loss)(x)
+        g, n = optimizer.update(g)
+        return g
+    step(1.0)
+    {use} + 1  # here
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "use", "where"),
+    [
+        ("tracker.log(loss=y)", 'tracker.history[0]["loss"]', "in the list"),
+        ("tracker.keep(y)", "tracker.last", "in the attribute"),
+        ("tracker.both(y)", "tracker.last", "in the attribute"),
+        ("store(others, y)", "others[0]", "in the argument"),
+        ("store(kept=others, value=y)", "others[0]", "in the argument"),
+        ("store(tracker.history, y)", "tracker.history[0]", "in the argument"),
+    ],
+)
+def test_a_value_escaped_in_a_function_that_got_it(call: str, use: str, where: str) -> None:
+    cell = Cell(HANDING.format(call=call, use=use))
+    escaped = next(number for number, line in enumerate(cell.source.splitlines(), 1) if where in line)
+    assert f"It escaped at {cell.file}:{escaped}: " in cell.said
+    assert "may have escaped" not in cell.said
+
+
+def test_a_call_whose_result_is_used_is_none_of_a_container() -> None:
+    cell = Cell(HANDING.format(call="globals()['kept'] = y", use="kept"))
+    assert "optimizer.update" not in cell.said
+    assert "kept" in cell.said
+
+
 #: Code that fails while JAX traces it, though the function that JAX names is not running, or is one of JAX.
 RUNNING = {
     "lax.map": "jax.lax.map(lambda a: a if a > 0 else -a, jnp.ones(8))  # here",
