@@ -14,15 +14,16 @@ from .calls import MISSING, value_of
 from .statement import Place
 
 #: Types besides JAX's arrays that may be elements of an array.
-_WITH_SHAPE = bool, int, float, complex, np.number, np.bool_, np.ndarray
+_NUMBERS = bool, int, float, complex, np.number, np.bool_
+_WITH_SHAPE = *_NUMBERS, np.ndarray
 
 
 def elements_of(node: ast.AST | None, frame: FrameType) -> str:
     """Return what the elements of an indexed list, tuple or dictionary are; empty if that is unknown.
 
     That is ``"array"`` if they make one array, ``"text"``, ``"functions"``, ``"shapes"`` for arrays of different
-    shapes, ``"lists"`` for lists or tuples, ``"ragged"`` if these are empty or have different lengths, or
-    ``"objects"`` for others.
+    shapes, ``"rows"`` for lists or tuples of numbers, all of the same length, ``"lists"`` for others, ``"ragged"``
+    if these are empty or have different lengths, or ``"objects"`` for anything else.
     """
     table = _indexed(node)
     if table is None:
@@ -42,7 +43,9 @@ def elements_of(node: ast.AST | None, frame: FrameType) -> str:
     if all(callable(each) for each in items):
         return "functions"
     if all(is_exactly(each, list, tuple) for each in items):
-        return "lists" if len(items[0]) and len({len(each) for each in items}) == 1 else "ragged"
+        numbers = all(is_a(number, _NUMBERS) for each in items for number in each)
+        same = len(items[0]) > 0 and len({len(each) for each in items}) == 1
+        return ("rows" if numbers else "lists") if same else "ragged"
     return "objects"
 
 

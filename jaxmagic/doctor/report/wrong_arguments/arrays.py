@@ -146,6 +146,10 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         )
     ),
     "write_python_key": lambda key: f"Use a Python number as the key: {printable(before_dot(key))}.item().",
+    "write_table": lambda table, last: (
+        f"The keys of {quoted(table)} are 0 to {last}: make an array of its values, and index that. A key that is "
+        "out of range takes the first or last one, and raises no error."
+    ),
     "write_no_table": lambda table, key, text: (
         f"The values of {quoted(table)} {'are text' if text else 'cannot become one array'}, so JAX cannot choose "
         f"one by a traced key. Look it up outside of the traced function, or make {quoted(key)} a static argument."

@@ -26,7 +26,7 @@ def looked_up(failure: Failure, failing: Expression, static: StaticArgument | No
     if table is None:
         return None
     if kinds.get("dictionary"):
-        return of_table(failure, table, traced=True) or note("doctor.write_no_hash", jnp=jnp, traced=True), None
+        return of_table(failure, table, traced=True) or (note("doctor.write_no_hash", jnp=jnp, traced=True), None)
     return choice(failure, table, jnp), indexed(failure, table)
 
 
@@ -89,7 +89,7 @@ def choice(failure: Failure, failing: Expression | None, jnp: str) -> Note:
         return note("doctor.write_switch", items=items, index=index, given=given, lax=spelled(failure, "jax.lax"))
     if elements == "functions":
         return note("doctor.write_switch", items=items, index=index, given="x", lax=spelled(failure, "jax.lax"))
-    if elements == "ragged" or is_joined(failing, lists=elements in ("lists", "ragged")):
+    if elements == "ragged" or is_joined(failing, lists=elements in ("lists", "rows", "ragged")):
         return joined_lists(failure, failing, jnp)
     return note("doctor.write_index", jnp=jnp, items=items, index=index)
 

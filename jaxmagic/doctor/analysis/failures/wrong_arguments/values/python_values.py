@@ -7,7 +7,7 @@ import ast
 from ......records.note import Note, note
 from .....record.failure import Failure
 from ...conditions import use_of
-from ...expression import Expression, expression_of, spelled
+from ...expression import Expression, expression_of, spelled, with_imports
 from ...known_values.defaults import replaced_default
 from ...known_values.math_functions import MATH, functions_of_math
 from ..explained import Explained, Rule
@@ -84,11 +84,13 @@ def explain_hash(failure: Failure) -> Explained:
             return Explained(found, note("doctor.write_memo", memo=shortened(memo), key=key, traced=traced))
         return Explained(found, *membership(failure, failing))
     table = None if failing is None else of_table(failure, failing, traced)
-    return Explained(found, table or note("doctor.write_no_hash", jnp=spelled(failure, "jax.numpy"), traced=traced))
+    if table is not None:
+        return Explained(found, *table)
+    return Explained(found, note("doctor.write_no_hash", jnp=spelled(failure, "jax.numpy"), traced=traced))
 
 
-def of_table(failure: Failure, failing: Expression, traced: bool) -> Note | None:
-    """Return the advice for a dictionary whose values cannot become an array; ``None`` for other containers."""
+def of_table(failure: Failure, failing: Expression, traced: bool) -> tuple[Note, str | None] | None:
+    """Return the advice for a dictionary whose keys or values are known, and the code; ``None`` for other ones."""
     node, parent = failing.node, failing.parent
     match node:
         case ast.Subscript(value=table, slice=key):
@@ -99,25 +101,45 @@ def of_table(failure: Failure, failing: Expression, traced: bool) -> Note | None
             return None
     parent = parent if isinstance(parent, ast.Call) and parent.func is node else None
     elements = fact(failure, "elements") or ("functions" if parent else "")
-    if elements in ("", "array"):
+    keys = int(fact(failure, "keys") or 0)
+    if elements in ("array", "rows") and traced and keys:
+        return _array_of(failure, failing, table, key, keys)
+    if elements in ("", "array", "rows"):
         return None
     text, index = ast.unparse(table), ast.unparse(key)
     if not traced:
-        return note("doctor.write_python_key", key=index)
+        return note("doctor.write_python_key", key=index), None
     if elements != "functions":
-        return note("doctor.write_no_table", table=text, key=index, text=elements == "text")
-    return note(
+        return note("doctor.write_no_table", table=text, key=index, text=elements == "text"), None
+    advice = note(
         "doctor.write_switch_table",
-        items=_functions(table, int(fact(failure, "keys") or 0)),
+        items=_items(table, keys),
         table=text,
         index=index,
         given="x" if parent is None else ", ".join(map(ast.unparse, parent.args)),
         keywords=parent is not None and bool(parent.keywords),
         lax=spelled(failure, "jax.lax"),
     )
+    return advice, None
 
 
-def _functions(table: ast.expr, count: int) -> str:
+def _array_of(
+    failure: Failure, failing: Expression, table: ast.expr, key: ast.expr, keys: int
+) -> tuple[Note, str | None]:
+    """Return the advice to index an array of a dictionary's values, whose keys are 0, 1, 2, …, and the code."""
+    listed = _items(table, keys)
+    array = f"{spelled(failure, 'jax.numpy')}.array({listed})"
+    node = ast.parse(f"{array}[{ast.unparse(key)}]", mode="eval").body
+    code = failing.with_node(node) if listed and _has_no_default(failing.node) else None
+    advice = note("doctor.write_table", table=ast.unparse(table), last=keys - 1)
+    return advice, None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def _has_no_default(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) or (isinstance(node, ast.Call) and len(node.args) == 1)
+
+
+def _items(table: ast.expr, count: int) -> str:
     """Return the list of a dictionary's values by their keys 0, 1, 2, …; empty if these are not its keys."""
     if not count:
         return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
 from failing_cells import Cell
 
@@ -12,6 +14,9 @@ other = {{1: jnp.sin, 2: jnp.cos}}
 names = {{0: 'sin', 1: 'cos'}}
 shapes = {{0: jnp.ones(2), 1: jnp.ones(3)}}
 numbers = {{0: 1.0, 1: 2.0}}
+moves = {{1: (1, 0), 0: (0, 1)}}
+some = {{0: 1.0, 5: 2.0}}
+mixed = {{0: (1, 'a'), 1: (2, 'b')}}
 {jit}
 def f(i, x): return {code}
 f(jnp.int32(0), jnp.ones(3))
@@ -30,13 +35,43 @@ f(jnp.int32(0), jnp.ones(3))
         ("other[i](x)", "lax.switch(position, list(other.values()), x), where position counts from 0"),
         ("names[i]", "The values of names are text, so JAX cannot choose one by a traced key."),
         ("shapes[i]", "The values of shapes cannot become one array"),
-        ("numbers[i]", "Put the values into an array and index it: jnp.array(values)[i]."),
+        ("mixed[i][0]", "The values of mixed cannot become one array"),
+        ("some[i]", "Put the values into an array and index it: jnp.array(values)[i]."),
+        ("numbers[i]", "The keys of numbers are 0 to 1: make an array of its values"),
+        ("numbers.get(i)", "The keys of numbers are 0 to 1: make an array of its values"),
     ],
 )
 def test_a_traced_key_of_a_dictionary(code: str, said: str) -> None:
     finding = Cell(TABLES.format(jit="@jax.jit", code=code))
     assert said in finding.said
-    assert ("jnp.array(" in finding.said) == ("numbers" in code)
+    assert ("jnp.array(" in finding.said) == (code == "some[i]")
+
+
+@pytest.mark.parametrize(
+    ("code", "mended"),
+    [
+        ("numbers[i]", "jnp.array([numbers[0], numbers[1]])[i]"),
+        ("numbers.get(i) * x", "jnp.array([numbers[0], numbers[1]])[i] * x"),
+        ("x[:2] + jnp.array(moves[i])", "x[:2] + jnp.array(jnp.array([moves[0], moves[1]])[i])"),
+        ("{0: 2.5, 1: 0.5}[i]", "jnp.array([2.5, 0.5])[i]"),
+        ("numbers[int(i)]", "jnp.array([numbers[0], numbers[1]])[i]"),
+    ],
+)
+def test_an_array_of_the_values_is_chosen_from_as_the_dictionary_does(code: str, mended: str) -> None:
+    cell = Cell(TABLES.format(jit="@jax.jit", code=f"{code}  # here"))
+    assert cell.finding.code == f"return {mended}"
+    right = Cell(TABLES.format(jit="", code=code.replace("[i]", "[int(i)]").replace("(i)", "(int(i))")))
+    assert right.error is None
+    for each in (0, 1):
+        given = each, jnp.ones(3)
+        pasted = cell.rewritten(f"def f(i, x): return {mended}")
+        assert pasted.error is None
+        np.testing.assert_array_equal(pasted.names["f"](*given), right.names["f"](*given))
+
+
+def test_there_is_no_code_for_a_key_that_may_be_missing() -> None:
+    finding = Cell(TABLES.format(jit="@jax.jit", code="numbers.get(i, 0.0)")).finding
+    assert finding.code is None
 
 
 def test_the_functions_are_chosen_as_the_dictionary_does() -> None:
