@@ -120,7 +120,7 @@ def _code(given: _Given, evidence: Evidence) -> str | None:
         return code_once(given.line, given.sources)
     if given.parts or given.otherwise:
         return None
-    return put_once(given.names, evidence)
+    return put_once(given.names, given.line, evidence)
 
 
 def _remedy(given: _Given, names: str) -> Note:

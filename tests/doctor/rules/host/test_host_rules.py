@@ -346,7 +346,7 @@ class TestTransfer:
             return programs.copies_each_time(images)
 
         found = diagnosed(fit, DOUBLE)["transfer"]
-        assert found.code == "images = jax.device_put(images)"
+        assert found.code == "# outside of copies_each_time:\nimages = jax.device_put(images)"
         assert line_of(found) == "out = total(x)"
 
     def test_an_array_inside_a_dict_is_found(self) -> None:

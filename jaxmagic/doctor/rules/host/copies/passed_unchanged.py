@@ -83,4 +83,4 @@ def _code(line: Frame, called: str, paths: Sequence[str], evidence: Evidence) ->
     loop, roots = loop_around(line), {root_of(each) for each in paths}
     if loop is None or not calls_of(called, around(line)[-1], line) or roots & assigned(loop):
         return None
-    return None if used_otherwise(roots, called, line) else put_once(paths, evidence)
+    return None if used_otherwise(roots, called, line) else put_once(paths, line, evidence)

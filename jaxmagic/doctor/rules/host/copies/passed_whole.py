@@ -13,8 +13,9 @@ from ....analysis.written_paths import is_path, is_within, root_of
 from ....record.evidence import Evidence, Input
 from ....record.program import Program
 from ...rewriting.meanings import Paths, path_at, paths_in
+from ...rewriting.syntax import parameters
 from ..functions.used_in_loop import loops_of
-from ..syntax import Function, around, called_as, calls_of, function_around, tree_of
+from ..syntax import Function, around, assigned, called_as, calls_of, function_around, tree_of
 
 #: Methods of containers that change nothing.
 _READING = frozenset({"copy", "count", "get", "index", "items", "keys", "values"})
@@ -163,14 +164,27 @@ def _method_assigns(method: str, inner: str, line: Frame) -> bool:
     return not own or step is None or not step[0].startswith(".") or step[0] in stored
 
 
-def put_once(paths: Sequence[str], evidence: Evidence) -> str | None:
+def put_once(paths: Sequence[str], line: Frame, evidence: Evidence) -> str | None:
     """Return what copies arrays, or containers of them, to the device; ``None`` if one of them cannot be assigned.
 
-    A variable can be, and so can an element of a dictionary or list, and an attribute of an object of the user's.
+    A variable can be, and so can an element of a dictionary or list, and an attribute of an object of the user's. A
+    variable from outside the function that passes it has to be assigned there.
     """
     if not all(_can_be_assigned(each, evidence) for each in paths):
         return None
-    return "\n".join(f"{each} = jax.device_put({each})" for each in paths)
+    function = function_around(line)
+    outside = [each for each in paths if function is not None and _is_from_outside(each, function)]
+    before = [_put(each) for each in paths if each not in outside]
+    name = getattr(function, "name", "the function")
+    return "\n".join([*before, *([f"# outside of {name}:", *map(_put, outside)] if outside else [])])
+
+
+def _put(path: str) -> str:
+    return f"{path} = jax.device_put({path})"
+
+
+def _is_from_outside(path: str, function: Function) -> bool:
+    return path.isidentifier() and path not in parameters(function) | assigned(function)
 
 
 def _can_be_assigned(path: str, evidence: Evidence) -> bool:

@@ -155,7 +155,7 @@ def test_all_copies_but_one_are_the_cost(converting: Any) -> None:
     (one,) = findings(evidence(converting, "x"))
     assert one.cost_ns == pytest.approx(12_000_000 * 19 / 20)
     assert one.basis == "estimated"
-    assert one.code == "x = jax.device_put(x)"
+    assert one.code == "# outside of run:\nx = jax.device_put(x)"
     assert str(one.remedy).startswith("Copy x with jax.device_put once, before these calls")
 
 

@@ -228,5 +228,21 @@ def test_what_cannot_be_assigned_has_no_code(timing: Any, path: str, code: str |
         Input(path=name, kind="other", type=kind, can_change=name == "data") for name, kind in kinds.items()
     )
     evidence = Evidence(code=None, first=timing(), observed=timing(), inputs=inputs)
-    assert put_once([path], evidence) == code
-    assert put_once(["x", path], evidence) == (None if code is None else f"x = jax.device_put(x)\n{code}")
+    anywhere = Frame(function="<module>", file="nowhere.py", line=1)
+    assert put_once([path], anywhere, evidence) == code
+    assert put_once(["x", path], anywhere, evidence) == (None if code is None else f"x = jax.device_put(x)\n{code}")
+
+
+def test_a_variable_from_outside_of_the_function_is_put_on_the_device_there(timing: Any, tmp_path: Path) -> None:
+    """A function that assigns it would have a variable of its own, without a value."""
+    file = tmp_path / "program.py"
+    file.write_text(
+        "def train(x, state):\n    y = load()\n    for _ in range(9):\n        step(x, y, z, ts, state)\n"
+    )
+    line = Frame(function="train", file=str(file), line=4)
+    evidence = Evidence(code=None, first=timing(), observed=timing())
+    inside = ["x = jax.device_put(x)", "y = jax.device_put(y)", "state['w'] = jax.device_put(state['w'])"]
+    outside = ["# outside of train:", "z = jax.device_put(z)", "ts = jax.device_put(ts)"]
+    code = put_once(["z", "x", "ts", "y", "state['w']"], line, evidence)
+    assert code is not None
+    assert code.splitlines() == [*inside, *outside]
