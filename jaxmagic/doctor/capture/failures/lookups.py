@@ -90,15 +90,18 @@ def is_dictionary(node: ast.AST | None, frame: FrameType) -> str:
 
 
 def keys_of(node: ast.AST | None, frame: FrameType) -> str:
-    """Return the number of an indexed dictionary's items if its keys are 0, 1, 2, …; empty for anything else."""
+    """Return the number of an indexed dictionary's items if its keys are 0, 1, 2, …; empty for anything else.
+
+    It is ``"numbers"`` if they are other integers.
+    """
     table = _indexed(node)
     if table is None:
         return ""
     listed = [value_of(each, frame) for each in table.keys if each] if isinstance(table, ast.Dict) else None
     keys = value_of(table, frame) if listed is None else listed
-    if not is_exactly(keys, list, dict) or not all(is_exactly(each, int) for each in keys):
+    if not is_exactly(keys, list, dict) or not keys or not all(is_exactly(each, int) for each in keys):
         return ""
-    return str(len(keys)) if keys and sorted(keys) == list(range(len(keys))) else ""
+    return str(len(keys)) if sorted(keys) == list(range(len(keys))) else "numbers"
 
 
 def _indexed(node: ast.AST | None) -> ast.expr | None:

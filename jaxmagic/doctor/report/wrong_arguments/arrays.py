@@ -137,7 +137,7 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         "element of a set, or an argument of a function with a cache."
     ),
     "write_no_hash": lambda jnp, traced: (
-        f"Put the values into an array and index it: {jnp}.array(values)[i]. "
+        f"Put the values into an array and index it by their position: {jnp}.array(values)[position]. "
         + (
             "Where the key has to be a Python number, make it a static argument, or look it up outside of the traced "
             "function."
@@ -149,6 +149,10 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
     "write_table": lambda table, last: (
         f"The keys of {quoted(table)} are 0 to {last}: make an array of its values, and index that. A key that is "
         "out of range takes the first or last one, and raises no error."
+    ),
+    "write_by_place": lambda table: (
+        f"The keys of {quoted(table)} are numbers, but not 0, 1, 2, …: find the place of the key among them, and "
+        "index an array of the values by that. A key that is missing takes the first value, and raises no error."
     ),
     "write_no_table": lambda table, key, text: (
         f"The values of {quoted(table)} {'are text' if text else 'cannot become one array'}, so JAX cannot choose "

@@ -101,9 +101,12 @@ def of_table(failure: Failure, failing: Expression, traced: bool) -> tuple[Note,
             return None
     parent = parent if isinstance(parent, ast.Call) and parent.func is node else None
     elements = fact(failure, "elements") or ("functions" if parent else "")
-    keys = int(fact(failure, "keys") or 0)
+    known = fact(failure, "keys")
+    keys = int(known) if known.isdecimal() else 0
     if elements in ("array", "rows") and traced and keys:
         return _array_of(failure, failing, table, key, keys)
+    if elements in ("array", "rows") and traced and known and not isinstance(table, ast.Dict):
+        return _by_place(failure, failing, table, key)
     if elements in ("", "array", "rows"):
         return None
     text, index = ast.unparse(table), ast.unparse(key)
@@ -130,13 +133,25 @@ def _array_of(
     listed = _items(table, keys)
     array = f"{spelled(failure, 'jax.numpy')}.array({listed})"
     node = ast.parse(f"{array}[{ast.unparse(key)}]", mode="eval").body
-    code = failing.with_node(node) if listed and _has_no_default(failing.node) else None
     advice = note("doctor.write_table", table=ast.unparse(table), last=keys - 1)
-    return advice, None if code is None else with_imports(failure, code, "jax.numpy")
+    return advice, _instead(failure, failing, node) if listed else None
 
 
-def _has_no_default(node: ast.AST) -> bool:
-    return isinstance(node, ast.Subscript) or (isinstance(node, ast.Call) and len(node.args) == 1)
+def _by_place(failure: Failure, failing: Expression, table: ast.expr, key: ast.expr) -> tuple[Note, str | None]:
+    """Return the advice to find the place of a key among those of a dictionary, which are other numbers."""
+    text, jnp = ast.unparse(table), spelled(failure, "jax.numpy")
+    place = f"{jnp}.argmax({jnp}.array(list({text})) == {ast.unparse(key)})"
+    node = ast.parse(f"{jnp}.array(list({text}.values()))[{place}]", mode="eval").body
+    return note("doctor.write_by_place", table=text), _instead(failure, failing, node)
+
+
+def _instead(failure: Failure, failing: Expression, new: ast.expr) -> str | None:
+    """Return the statement with an expression in place of a lookup, unless that has a default."""
+    node = failing.node
+    if not isinstance(node, ast.Subscript) and (not isinstance(node, ast.Call) or len(node.args) != 1):
+        return None
+    code = failing.with_node(new)
+    return None if code is None else with_imports(failure, code, "jax.numpy")
 
 
 def _items(table: ast.expr, count: int) -> str:

@@ -15,7 +15,7 @@ names = {{0: 'sin', 1: 'cos'}}
 shapes = {{0: jnp.ones(2), 1: jnp.ones(3)}}
 numbers = {{0: 1.0, 1: 2.0}}
 moves = {{1: (1, 0), 0: (0, 1)}}
-some = {{0: 1.0, 5: 2.0}}
+some = {{5: 2.0, 0: 1.0}}
 mixed = {{0: (1, 'a'), 1: (2, 'b')}}
 {jit}
 def f(i, x): return {code}
@@ -36,7 +36,8 @@ f(jnp.int32(0), jnp.ones(3))
         ("names[i]", "The values of names are text, so JAX cannot choose one by a traced key."),
         ("shapes[i]", "The values of shapes cannot become one array"),
         ("mixed[i][0]", "The values of mixed cannot become one array"),
-        ("some[i]", "Put the values into an array and index it: jnp.array(values)[i]."),
+        ("some[i]", "The keys of some are numbers, but not 0, 1, 2, …: find the place of the key among them"),
+        ("{5: 1.0, 0: 2.0}[i]", "index it by their position: jnp.array(values)[position]."),
         ("numbers[i]", "The keys of numbers are 0 to 1: make an array of its values"),
         ("numbers.get(i)", "The keys of numbers are 0 to 1: make an array of its values"),
     ],
@@ -44,7 +45,7 @@ f(jnp.int32(0), jnp.ones(3))
 def test_a_traced_key_of_a_dictionary(code: str, said: str) -> None:
     finding = Cell(TABLES.format(jit="@jax.jit", code=code))
     assert said in finding.said
-    assert ("jnp.array(" in finding.said) == (code == "some[i]")
+    assert ("jnp.array(" in finding.said) == (code == "{5: 1.0, 0: 2.0}[i]")
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,7 @@ def test_a_traced_key_of_a_dictionary(code: str, said: str) -> None:
         ("numbers.get(i) * x", "jnp.array([numbers[0], numbers[1]])[i] * x"),
         ("x[:2] + jnp.array(moves[i])", "x[:2] + jnp.array(jnp.array([moves[0], moves[1]])[i])"),
         ("{0: 2.5, 1: 0.5}[i]", "jnp.array([2.5, 0.5])[i]"),
+        ("some[i] * 2", "jnp.array(list(some.values()))[jnp.argmax(jnp.array(list(some)) == i)] * 2"),
         ("numbers[int(i)]", "jnp.array([numbers[0], numbers[1]])[i]"),
     ],
 )
@@ -62,7 +64,7 @@ def test_an_array_of_the_values_is_chosen_from_as_the_dictionary_does(code: str,
     assert cell.finding.code == f"return {mended}"
     right = Cell(TABLES.format(jit="", code=code.replace("[i]", "[int(i)]").replace("(i)", "(int(i))")))
     assert right.error is None
-    for each in (0, 1):
+    for each in (0, 5) if "some" in code else (0, 1):
         given = each, jnp.ones(3)
         pasted = cell.rewritten(f"def f(i, x): return {mended}")
         assert pasted.error is None
