@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from .....records.cell_names import known_as
 from ....analysis.parsed_code import parsed
+from ....analysis.written_paths import is_within
 from ....record.failing_code import Escape, Traced
 from ..calls import Names
 from ..statement import definition
 from .filled import fills
-from .handed_on import calls_from
+from .handed_on import calls_from, methods_around
 
 #: Methods of Python's containers that store a value.
 STORING = "append", "add", "extend", "insert", "update", "setdefault", "appendleft", "put"
@@ -51,6 +52,21 @@ def escapes_of(traced: Traced | None, computed_at: Sequence[str], names: Names |
         found += [] if function is None else _escapes(function, file)
         found += [] if function is None or names is None else _in_calls(function, names, _DEPTH)
     return tuple(dict.fromkeys(found))
+
+
+def escapes_into(name: str, names: Names) -> tuple[Escape, ...]:
+    """Return the lines of methods that store something where a value was found, as in an attribute of their object.
+
+    Args:
+        name: how the code reaches the value.
+        names: what the names in it mean.
+    """
+    found = [
+        replace(each, name=method.outside(each.name), read="")
+        for method in methods_around(name, names)
+        for each in _escapes(method.home, method.file)
+    ]
+    return tuple(dict.fromkeys(each for each in found if is_within(name, each.name)))
 
 
 def _in_calls(function: ast.FunctionDef, names: Names, depth: int) -> list[Escape]:

@@ -1,4 +1,4 @@
-"""Finds the user's functions that a function calls, which may store what they get."""
+"""Finds the user's functions that a function calls, or that an object has, which may store what they get."""
 
 from __future__ import annotations
 
@@ -43,16 +43,35 @@ def calls_from(function: ast.FunctionDef, names: Names) -> Iterator[HandedOn]:
         called: Any = value_of(node.func, names) if isinstance(node, ast.Call) else None
         if not isinstance(node, ast.Call) or not is_exactly(called, FunctionType):
             continue
-        code = called.__code__
-        if library_module(code.co_filename) is not None:
-            continue
-        tree = parsed("".join(linecache.getlines(code.co_filename)))
-        home = definition(tree, code.co_name, code.co_firstlineno)
+        home = _home_of(called)
         if home is not None and home is not function:
             given = _given(node, home)
             values = {name: value for name, each in given.items() if (value := value_of(each, names)) is not MISSING}
             inside = SimpleNamespace(f_locals=values, f_globals=called.__globals__)
-            yield HandedOn(home, code.co_filename, given, inside)
+            yield HandedOn(home, called.__code__.co_filename, given, inside)
+
+
+def methods_around(name: str, names: Names) -> Iterator[HandedOn]:
+    """Yield the user's methods of the objects in whose attributes something is, such as ``model.last["h"]``."""
+    body = parsed(name).body
+    node = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        owner = value_of(node.value, names) if isinstance(node, ast.Attribute) else MISSING
+        for base in type(owner).__mro__ if owner is not MISSING else ():
+            for method in list(vars(base).values()):
+                home = _home_of(method) if is_exactly(method, FunctionType) else None
+                if home is not None and home.args.args and home.name != "__init__":
+                    yield HandedOn(home, method.__code__.co_filename, {home.args.args[0].arg: node.value}, names)
+        node = node.value
+
+
+def _home_of(function: Any) -> ast.FunctionDef | None:
+    """Return the definition of a function of the user's."""
+    code = function.__code__
+    if library_module(code.co_filename) is not None:
+        return None
+    tree = parsed("".join(linecache.getlines(code.co_filename)))
+    return definition(tree, code.co_name, code.co_firstlineno)
 
 
 def _given(call: ast.Call, home: ast.FunctionDef) -> dict[str, ast.expr]:

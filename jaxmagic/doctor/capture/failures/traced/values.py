@@ -22,7 +22,7 @@ from ..entries import Entry
 from ..held import arrays_in
 from ..statement import Place
 from .decided import code_of
-from .escapes import escapes_of
+from .escapes import escapes_into, escapes_of
 from .leaked import tracers_in
 
 #: Arguments are searched for traced values down to this depth.
@@ -59,13 +59,17 @@ def with_leaked(facts: Failure, leaked: Sequence[tuple[str, Any]], text: str, la
     traced = traced or common_origin(origins) or (messages.traced(said[0]) if len(said) == 1 else None)
     detail = facts.detail or (computed_at[0][-1] if len(computed_at) == 1 and computed_at[0] else None)
     known = [each for calls in computed_at for each in calls] or [*filter(None, [detail])]
-    escapes = escapes_of(traced, known, SimpleNamespace(f_locals={}, f_globals=last.frame.f_globals))
+    names = [name for name, _ in leaked]
+    seen = SimpleNamespace(f_locals={}, f_globals=last.frame.f_globals)
+    escapes = escapes_of(traced, known, seen)
     if traced is None and not known:
         escapes = tuple(
             each
             for each in escapes_of(None, [f"{last.where.file}:{last.where.line}"])
-            if any(is_within(name, each.name) for name, _ in leaked)
+            if any(is_within(name, each.name) for name in names)
         )
+    if not any(is_within(name, each.name) for each in escapes for name in names):
+        escapes = (*escapes, *(each for name in names for each in escapes_into(name, last.frame)))
     return replace(
         facts,
         traced=traced,

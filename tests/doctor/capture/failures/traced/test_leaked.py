@@ -161,6 +161,21 @@ def test_a_value_escaped_in_a_function_that_got_it(call: str, use: str, where: s
     assert "may have escaped" not in cell.said
 
 
+@pytest.mark.parametrize(
+    ("call", "use", "where"),
+    [
+        ("tracker.log(loss=y)", 'tracker.history[0]["loss"]', "in the list"),
+        ("tracker.keep(y)", "tracker.last", "in the attribute"),
+        ("tracker.both(y)", "tracker.last", "in the attribute"),
+    ],
+)
+def test_a_method_stored_it_where_jax_does_not_say_which_function_was_traced(call: str, use: str, where: str) -> None:
+    cell = Cell(HANDING.format(call=call, use=use).replace("y = x > 0", "y = x * 2"))
+    escaped = next(number for number, line in enumerate(cell.source.splitlines(), 1) if where in line)
+    assert "It is unknown which function that was." in cell.said
+    assert f"It escaped at {cell.file}:{escaped}: " in cell.said
+
+
 def test_a_call_whose_result_is_used_is_none_of_a_container() -> None:
     cell = Cell(HANDING.format(call="globals()['kept'] = y", use="kept"))
     assert "optimizer.update" not in cell.said
