@@ -209,7 +209,7 @@ def _described(
         equations=None if jaxpr is None else _equations(count_equations(jaxpr)),
         captured=_arrays(about.captured, {id(array): name for array, name in names.arrays}, names.lifted),
         stale=about.stale,
-        eager=any(each is not None and _is_jaxs(each) for each in (place, transformed)),
+        eager=_is_operation(executable.name, traced, codes),
         repeated_lines=None if jaxpr is None or traced is None else described_lines(repeated_places(jaxpr, traced)),
         donated=about.donated,
         called_at=known(about.called_at),
@@ -225,6 +225,21 @@ def _described(
         freed=about.freed,
         static_only=about.static_only,
     )
+
+
+def _is_operation(name: str, traced: CodeType | None, transformed: Collection[CodeType]) -> bool:
+    """Return whether a program is an operation of JAX, also the backward pass of one, which has no code of its own.
+
+    Where nothing tells what was traced, as for a backward pass without equations, it is by the name of the program.
+
+    Args:
+        name: the name of the program.
+        traced: the code that was traced; ``None`` if unknown.
+        transformed: the codes of all functions that were transformed.
+    """
+    named = [each for each in transformed if each.co_name == name.removeprefix("jit_")]
+    places = [_place(each) for each in (named if traced is None else [traced])]
+    return bool(places) and all(each is not None and _is_jaxs(each) for each in places)
 
 
 def _place(code: CodeType | None) -> Frame | None:

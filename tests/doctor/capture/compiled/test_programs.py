@@ -52,3 +52,25 @@ def test_a_program_that_calls_python_is_told_from_others(
         jax.block_until_ready(run())
     found = programs_of(observed, None) or ()
     assert {each.calls_python for each in found if each.executable.name == name} == calls_python
+
+
+@jax.jit
+def user_silu(x: Any) -> Any:
+    return jnp.sin(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "eager"),
+    [
+        (lambda x: jax.nn.silu(x).sum(), "jit_silu", {True}),
+        (lambda x: jnp.linalg.norm(x), "jit_norm", {True}),
+        (lambda x: user_silu(x).sum(), "jit_user_silu", {False}),
+    ],
+)
+def test_the_backward_pass_of_an_operation_is_an_operation(function: Any, name: str, eager: set[bool]) -> None:
+    """A jitted function of the user's is none, nor is its backward pass: both have no code of their own."""
+    with watch() as observed:
+        jax.block_until_ready(jax.grad(function)(X))
+    found = [each for each in programs_of(observed, None) or () if each.executable.name == name]
+    assert {each.eager for each in found} == eager
+    assert len({each.transformed for each in found}) == 2  # one forwards, and one backwards

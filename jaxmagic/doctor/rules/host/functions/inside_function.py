@@ -118,9 +118,14 @@ def is_mostly_called_at(
 
 
 def inside_operations(evidence: Evidence) -> InsideFunction | None:
-    """Return the time in eager operations of the user's lines; ``None`` if there are too few samples to tell."""
-    samples = evidence.host or ()
-    inside = sum(each.samples for each in samples if calls_operation(each.in_jax or each.called))
+    """Return the time in eager operations of the user's lines; ``None`` if there are too few samples to tell.
+
+    Where ``jax.grad`` or the like transforms functions that are not jitted, its time is a part of that: it traces
+    them anew in each call.
+    """
+    samples, traces = evidence.host or (), _traces_eagerly(evidence)
+    called = ((each.samples, each.in_jax or each.called) for each in samples)
+    inside = sum(count for count, name in called if calls_operation(name) or (traces and _transforms(name)))
     return _share(inside, inside / max(sum(each.samples for each in samples), 1), Calling.of(evidence), evidence)
 
 
@@ -130,6 +135,12 @@ def inside_lines(lines: Collection[SourceRange], evidence: Evidence) -> InsideFu
     inside = [each for each in evidence.host or () if any(is_within(frame, lines) for frame in _outwards(each))]
     running = sum(each.samples for each in inside) / max(sum(each.samples for each in evidence.host or ()), 1)
     return _share(sum(each.samples for each in inside if calling.may_be(each)), running, calling, evidence)
+
+
+def _traces_eagerly(evidence: Evidence) -> bool:
+    """Return whether operations were called by what ``jax.grad`` or the like returns, and no jitted function was."""
+    transformed = [each for each in evidence.programs or () if each.transformed]
+    return bool(transformed) and all(each.eager for each in transformed)
 
 
 def _outwards(share: HostShare) -> Iterator[Frame]:
@@ -170,7 +181,12 @@ def at_least(share: float, samples: int) -> float:
 
 def _may_transform(called: str) -> bool:
     """Return whether a function of a library may be what ``jax.grad`` or a library's own transform returns."""
-    return any(each in called for each in _TRANSFORMING) if called.startswith("jax.") else bool(called)
+    return _transforms(called) if called.startswith("jax.") else bool(called)
+
+
+def _transforms(called: str) -> bool:
+    """Return whether a function is JAX's own inside which those are called that ``jax.grad`` and the like return."""
+    return called.startswith("jax.") and any(each in called for each in _TRANSFORMING)
 
 
 class Calling(NamedTuple):
@@ -204,8 +220,7 @@ class Calling(NamedTuple):
 
     def may_call(self, called: str) -> bool:
         """Return whether a line that called a function of a library may have called an operation of JAX."""
-        transforms = called.startswith("jax.") and any(each in called for each in _TRANSFORMING)
-        return not called or transforms or self.calls(called)
+        return not called or _transforms(called) or self.calls(called)
 
     def calls(self, called: str) -> bool:
         """Return whether a function of a library is an operation of JAX, or the library calls some."""

@@ -102,6 +102,26 @@ def test_the_time_in_operations_counts_at_least(
     assert operations_ns(calls, replace(made, host=(through,)), time) == pytest.approx(expected_ns)
 
 
+@pytest.mark.parametrize(
+    ("transformed", "eager", "expected_ns"),
+    [("sin", True, 20_000_000 * (1 - 1 / 1000)), (None, True, 2_400_000), ("step", False, 2_400_000)],
+)
+def test_transforming_functions_that_are_not_jitted_is_part_of_calling_their_operations(
+    evidence: Any, timing: Any, executable: Any, transformed: str | None, eager: bool, expected_ns: float
+) -> None:
+    """``jax.grad(loss)(w)`` traces ``loss`` in each call. If ``loss`` is jitted, that is another finding."""
+    made = evidence()
+    line = Frame(function="step", file="ode.py", line=2)
+    called = "jax._src.traceback_util.api_boundary.<locals>.reraise_with_filtered_traceback"
+    run = replace(timing(), dispatch_ns=20_000_000, wait_ns=0, code_wait_ns=0, compilation_ns=0, compilations=())
+    program = Program(executable=executable(name="jit_own"), module=None, eager=eager, transformed=transformed)
+    shares = (HostShare(line=line, called=called, in_jax=called, samples=1000),)
+    programs = (*(made.programs or ()), program)
+    made = replace(made, observed=run, first=run, timed=(run,), host=shares, programs=programs)
+    time = HostTime(made.host_use, 1.0, (), 0, 0, 20_000_000, 1.0, 0)
+    assert operations_ns(CALLS, made, time) == pytest.approx(expected_ns)
+
+
 def test_a_jitted_function_has_calls_of_its_own(evidence: Any, tmp_path: Path) -> None:
     """Two of four operations are called in it, and 30 of its calls remain, each longer than one of an operation."""
     found = spared(FIELD, evidence(), tmp_path)
