@@ -33,7 +33,7 @@ class Failure:
         call: the jitted function and its call; ``None`` if unknown.
         own: whether the failing line is in the traced function itself, rather than in a function that it calls.
         parameters: the parameters of the function with the failing line.
-        vmapped: whether the failing line has variables that ``jax.vmap`` traces.
+        vmapped: the variables of the failing line that ``jax.vmap`` traces, and what they hold, as ``batch['n']``.
         mapped: whether ``jax.vmap`` called what leads to the failing line, also through ``jax.jit``, which hides that
             from the variables.
         nested: whether tracing went on inside of other tracing; ``None`` if unknown.
@@ -78,7 +78,7 @@ class Failure:
     call: JitCall | None = None
     own: bool = False
     parameters: tuple[str, ...] = ()
-    vmapped: bool = False
+    vmapped: tuple[str, ...] = ()
     mapped: bool = False
     nested: bool | None = None
     handed: tuple[Handed, ...] = ()

@@ -118,6 +118,14 @@ def _depends(function: str, location: str, transform: str, arguments: str) -> st
     )
 
 
+def _vmapped(names: str = "", function: str = "") -> str:
+    if not names:
+        return "The line runs inside jax.vmap, which traces its function. JAX does not say which argument it is."
+    several = "arguments" if ", " in names else "argument"
+    what = f"the {several} {quoted(names)} of {quoted(function)}" if function else quoted(names)
+    return f"It depends on {what}, which jax.vmap traces."
+
+
 ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_condition": _condition,
     "error_number": _number,
@@ -170,9 +178,7 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(parameter)} is {quoted(text)} in the call at {location}, which depends on {quoted(arguments)} of "
         f"{quoted(function)}."
     ),
-    "error_vmapped": lambda: (
-        "The line runs inside jax.vmap, which traces its function. JAX does not say which argument it is."
-    ),
+    "error_vmapped": _vmapped,
     "error_behind": lambda error, behind: f"This explains the {error} behind the {behind}.",
     "error_run_by": lambda file, location: (
         f"The text of {quoted(file)} is not kept, so it is unknown which expression failed. It was run at "

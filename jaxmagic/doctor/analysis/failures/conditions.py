@@ -131,7 +131,7 @@ def condition_of(failure: Failure, failing: Expression) -> str:
 
 def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Note, str | None]:
     jnp, lax = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
-    mapped = failure.mapped or failure.vmapped
+    mapped = failure.mapped or bool(failure.vmapped)
     static = static_argument(failure, failing)
     certain = static is not None and static.certain == "yes"
     recursive = failure.decides == "recursion" and certain

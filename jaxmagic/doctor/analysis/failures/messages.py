@@ -94,7 +94,7 @@ def value_type(text: str) -> str | None:
     'bool[]'
     """
     match = re.search(
-        r"(?:traced array with shape|concrete; got|value with type|Tracer[(<]) ?(~?\w+\[[\d, a-z@]*\])",
+        r"(?:traced array with shape|concrete; got|value with type|Tracer[(<](?:aval=)?) ?(~?\w+\[[\d, a-z@]*\])",
         text[:LONGEST],
     )
     return None if match is None else short_type(match[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from ....records.note import Note, note
 from ...record.failure import Failure
@@ -58,8 +59,11 @@ def _value(failure: Failure, failing: Expression) -> str:
         return ""
     if node is not None and isinstance(node, ast.Call | ast.BinOp) and failure.detail in _CONVERSIONS:
         return ast.unparse(node)
-    direct = {each.id for each in _operands(failing.node) if isinstance(each, ast.Name)}
-    named = [each.name for each in failure.values if each.name in direct and each.type == failure.type]
+    direct = {each.id for each in _operands(failure, failing) if isinstance(each, ast.Name)}
+    sized = failure.type is None and bool(
+        parts_in(failure, failing)
+    )  # as if JAX says no more than that it has no hash
+    named = [each.name for each in failure.values if each.name in direct and (sized or each.type == failure.type)]
     arguments = () if failure.traced is None else failure.traced.arguments
     named = named if len(named) == 1 else [each for each in named if each in arguments]  # JAX names the first one
     return named[0] if len(named) == 1 else _computed_size(failure, failing)
@@ -69,23 +73,33 @@ def _computed_size(failure: Failure, failing: Expression) -> str:
     """Return the expression that decides a size in the failing call, such as ``ids.max() + 1``, if there is one."""
     if failure.library is not None or not (failure.type or "").endswith("[]"):
         return ""
-    parts = parts_in(failure, failing)
-    parts += [part for each in parts if isinstance(each, ast.Tuple | ast.List) for part in each.elts]
-    computed = [each for each in parts if not isinstance(each, ast.Name | ast.Tuple | ast.List)]
+    node, bounds = failing.node, ast.Name | ast.Slice | ast.Tuple | ast.List | ast.Constant
+    sliced = isinstance(node, ast.Subscript) and failure.kind == "shape"
+    parts = _with_inner([node.slice] if isinstance(node, ast.Subscript) and sliced else parts_in(failure, failing))
+    computed = [each for each in parts if not isinstance(each, bounds)]
     texts = [ast.unparse(each) for each in computed if gets_traced(failure, failing, each)]
     return texts[0] if len(texts) == 1 else ""
 
 
-def _operands(node: ast.AST) -> list[ast.AST]:
-    """Return the arguments of a call, or the bounds of a slice; also those that are in a tuple or a list."""
+def _operands(failure: Failure, failing: Expression) -> list[ast.AST]:
+    """Return the sizes or the arguments of a call, or the bounds of a slice; also those in a tuple or a list."""
+    node = failing.node
     if isinstance(node, ast.Call):
-        given: list[ast.AST] = [*node.args, *(each.value for each in node.keywords)]
+        given: list[ast.AST] = [*parts_in(failure, failing)] or [*node.args, *(each.value for each in node.keywords)]
     elif isinstance(node, ast.Subscript):
         given = [node.slice]
     else:
         return []
-    inside = [each for each in given if isinstance(each, ast.Tuple | ast.List | ast.Slice)]
-    return [*given, *(part for each in inside for part in ast.iter_child_nodes(each))]
+    return _with_inner(given)
+
+
+def _with_inner(nodes: Sequence[ast.AST]) -> list[ast.AST]:
+    """Return nodes, and what is in tuples, lists and slices among them; also in a slice that a tuple has."""
+    inside = [each for each in nodes if isinstance(each, ast.Tuple | ast.List | ast.Slice)]
+    return [
+        *nodes,
+        *(_with_inner([part for each in inside for part in ast.iter_child_nodes(each)]) if inside else []),
+    ]
 
 
 def _used(node: ast.AST) -> ast.expr | None:

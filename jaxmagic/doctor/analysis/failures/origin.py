@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 
 from ....records.call_stack import Frame, is_users
@@ -10,6 +11,8 @@ from ....records.note import Note, note
 from ...record.failing_code import Traced
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
+from .expression import expression_of
+from .known_values.vmapped_arguments import vmapped_arguments
 
 #: The kinds of errors that often stop a first try with jit.
 FIRST_TRIES = "bool", "number", "index", "shape", "static"
@@ -77,9 +80,7 @@ def evidence_of(failure: Failure) -> tuple[Note, ...]:
 def _origin(failure: Failure) -> list[Note]:
     traced = failure.traced
     if traced is None:
-        if failure.vmapped:
-            return [note("doctor.error_vmapped")]
-        return []
+        return [_vmapped(failure)] if failure.vmapped else []
     if not is_users(Frame(function=traced.function, file=traced.file, line=traced.line)):
         return []  # a library's function, whose arguments have names that the user did not write
     notes = []
@@ -118,6 +119,15 @@ def _origin(failure: Failure) -> list[Note]:
             )
         )
     return notes
+
+
+def _vmapped(failure: Failure) -> Note:
+    """Return a note on the values that ``jax.vmap`` traces, of which JAX says neither function nor argument."""
+    names = vmapped_arguments(failure, expression_of(failure))
+    roots = {re.split(r"[.\[]", each)[0] for each in names}
+    functions = [each.function for each in failure.stack if not each.function.endswith(("comp>", "<genexpr>"))]
+    own = bool(names and functions) and roots.issubset(failure.parameters)
+    return note("doctor.error_vmapped", names=", ".join(names), function=functions[-1] if own else "")
 
 
 def _closed_over(failure: Failure, traced: Traced) -> list[Note]:

@@ -52,7 +52,7 @@ from .traced.assigned import body_of, computed_of, read_by
 from .traced.carried import OF_INDEX, carried_index, mapped_list
 from .traced.decided import decision_of
 from .traced.first_nan import first_nan
-from .traced.leaked import Around, calls_around, ended_in, has_leaked, is_nested, is_vmap, is_vmapped, leaked_in, used
+from .traced.leaked import Around, calls_around, ended_in, has_leaked, is_nested, is_vmap, leaked_in, used, vmapped_in
 from .traced.stores import stores_outside
 from .traced.unchecked import checked_in_block
 from .traced.values import (
@@ -264,7 +264,7 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry],
         call=call,
         own=begun is not None and users[begun] is home,
         parameters=code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
-        vmapped=any(is_vmapped(value) for value in last.frame.f_locals.values()),
+        vmapped=vmapped_in(last.frame),
         mapped=any(map(is_vmap, around.frames)),
         nested=None if begun is None else is_nested(users[begun].frame),
         handed=tuple(handed(users, begun)),

@@ -139,6 +139,8 @@ def _kind(error: BaseException) -> tuple[Kind, dict[str, str]] | None:
     if wrong[0] == "signature":
         called = called_by_jax(error.__traceback__, wrong[1]["function"])
         return None if called is None else ("signature", {**wrong[1], **called})
+    if wrong[0] == "hash" and is_from_jax(error) and wrong[1]["type"] in tracer_names():  # as jnp.tile() does
+        return "number", {}
     if wrong[0] == "hash" and (is_from_jax(error) or wrong[1]["type"] not in {"ArrayImpl", *tracer_names()}):
         return None
     if wrong[0] in _IN_NUMPYS_WORDS and not (is_from_jax(error) or _has_traced(error)):

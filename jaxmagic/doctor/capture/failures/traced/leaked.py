@@ -140,7 +140,14 @@ def is_vmap(frame: FrameType) -> bool:
     return code.co_name == "vmap_f" and code.co_filename.replace("\\", "/").endswith("/jax/_src/api.py")
 
 
-def is_vmapped(value: object) -> bool:
+def vmapped_in(frame: FrameType) -> tuple[str, ...]:
+    """Return the variables of a call that ``jax.vmap`` traces first of all, and what they hold, as ``batch['n']``."""
+    depth = 0 if frame.f_locals is frame.f_globals else _DEPTH
+    variables = list(frame.f_locals.items())
+    return tuple(name for each, value in variables for name, _ in arrays_in(each, value, _is_vmapped, depth))
+
+
+def _is_vmapped(value: object) -> bool:
     """Return whether a value is traced by ``jax.vmap`` first of all."""
     kinds = traces_around(value) if is_tracer(value) else None
     return kinds is not None and kinds[0].startswith(("Batch", "Vmap"))
