@@ -8,6 +8,8 @@ import builtins
 from ....records.note import Note, note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
+from .choices.branches import rewritten_if
+from .choices.selection import may_be_traced, may_diverge, rewritten
 from .dtypes import joined_dtypes
 from .expression import (
     Expression,
@@ -30,7 +32,6 @@ from .known_values.sized_results import write_sized
 from .known_values.static_argument import is_jitted_itself, library_remedy, static_argument, write_static
 from .mask_rows import mask_remedy
 from .origin import error_finding
-from .selection import may_be_traced, may_diverge, rewritten
 from .wrong_arguments.values.membership import membership, selects
 
 #: What makes a chained comparison more than comparisons of arrays, each of which is computed once.
@@ -155,7 +156,7 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
         jax = spelled(failure, "jax")
         return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax, mapped=mapped), None
     receiver = None if failing is None else _receiver(failing)
-    code = None if failing is None else rewritten(failure, failing)
+    code = None if failing is None else rewritten_if(failure, failing) or rewritten(failure, failing)
     dtypes = {} if code is None else joined_dtypes(failure, code)
     code = code if dtypes.keys() <= {"dtype", "joined"} else None
     gradient = code is None or may_diverge(code)

@@ -6,8 +6,8 @@ import ast
 import re
 
 from ...record.failure import Failure
+from .choices.selection import ELEMENTWISE
 from .expression import value_named
-from .selection import ELEMENTWISE
 
 #: Functions that return one dtype, that of both their last arguments together.
 _JOINING = "where", "maximum", "minimum"
@@ -147,7 +147,7 @@ def _fits(number: ast.expr, dtype: str) -> bool:
         return True  # it may have more digits than fit into memory
     try:
         value: float = eval(ast.unparse(number), {"__builtins__": {}})
-    except ArithmeticError:
+    except (ArithmeticError, NameError):  # also of variables
         return True
     if "int" in dtype:
         values = 1 << int(dtype.lstrip("uint"))

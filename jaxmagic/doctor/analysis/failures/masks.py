@@ -9,10 +9,10 @@ from typing import NamedTuple
 from ....records.note import note
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
+from .choices.selection import may_diverge
 from .expression import Expression, call, expression_of, spelled, statements, value_named, with_imports
 from .mask_rows import index_text, mask_remedy, wide_mask
 from .origin import error_finding
-from .selection import may_diverge
 from .wrong_arguments.values.masked import OPERATORS, chosen, mask_shape, masked, traced_mask
 
 

@@ -222,7 +222,8 @@ def _with_code(facts: Failure, users: Sequence[Entry], entries: Sequence[Entry],
     if facts.kind == "attribute":
         facts = replace(facts, said=(*facts.said, ("lacking", lacking_in(place.statement, place.node, last.frame))))
     if facts.kind == "bool":
-        facts = replace(facts, said=(*facts.said, ("floats", default_float())))
+        known = names_in(place.whole, last.frame)
+        facts = replace(facts, said=(*facts.said, ("floats", default_float())), operands=known)
     if facts.kind in ("bool", "truth"):
         optional = ", ".join(optional_in(definition(place.tree, code.co_name, code.co_firstlineno)))
         facts = replace(facts, said=(*facts.said, ("optional", optional)))

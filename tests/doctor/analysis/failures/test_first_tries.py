@@ -246,14 +246,14 @@ CELLS = {
     ),
     "leaf of a dictionary": (
         "params['w']",
-        False,
+        True,
         """
         @jax.jit
         def f(params):
             h = params["w"].sum()
             if h > 0:  # here
                 return params["b"]
-            return h
+            return h  # end
         result = f({"w": jnp.ones(3), "b": 2.0})
     """,
     ),

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from .....records.note import Note, note
 from ....record.failure import Failure
+from ..choices.selection import may_diverge
 from ..expression import Expression, spelled, value_named
-from ..selection import may_diverge
 
 #: Functions that return conditions.
 _CONDITIONS = "isnan", "isinf", "isfinite", "isclose", "any", "all", "allclose", "array_equal", "isin", "bool"

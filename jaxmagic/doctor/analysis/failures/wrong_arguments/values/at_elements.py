@@ -6,8 +6,8 @@ import ast
 
 from ......records.note import Note, note
 from .....record.failure import Failure
+from ...choices.selection import may_diverge
 from ...expression import Expression, call, expression_of, spelled, value_named, with_imports
-from ...selection import may_diverge
 from ..explained import Explained, Rule
 from ..operands import fact
 from .masked import masked, traced_mask, with_known

@@ -1,4 +1,4 @@
-"""Rewrites a condition on a traced value to ``jnp.where``, ``lax.while_loop`` and others, where that is mechanical.
+"""Rewrites a condition in an expression or a loop to ``jnp.where``, ``lax.while_loop`` and others, if it can.
 
 A rewritten line must compute the same numbers. Hence both branches have to be arithmetic on traced values of the same
 shape: they are computed whatever the condition is.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import itertools
 
-from ...record.failure import Failure
-from .expression import MOST_VALUES, Expression, call, spelled, value_named, with_imports
+from ....record.failure import Failure
+from ..expression import MOST_VALUES, Expression, call, spelled, value_named, with_imports
 
 #: Functions of ``jax.numpy`` that keep the shape of their argument.
 ELEMENTWISE = "abs", "sin", "cos", "tan", "exp", "tanh", "square", "negative", "sign"
@@ -20,6 +20,12 @@ _FINITE = "abs", "sin", "cos", "tanh", "square", "negative", "sign", "logical_no
 
 #: Operators that are computed for each element.
 _COMPARED = ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq
+
+#: Operators whose result has the shape of both operands together, and fails for none.
+_OPERATORS = ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod
+
+#: Functions that return an array of the shape of their argument, and those that return a scalar.
+_LIKE, _REDUCTIONS = ("zeros_like", "ones_like"), ("sum", "mean", "max", "min")
 
 #: Containers that are written out.
 _DISPLAYS = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
@@ -32,15 +38,13 @@ def rewritten(failure: Failure, failing: Expression) -> str | None:
     """Return the statement without the condition; ``None`` if that is not mechanical."""
     statement, node = failing.statement, failing.node
     code: str | None = None
-    if not all(_computes_alike(failure, each) for each in _tests(failing)):
+    if not all(computes_alike(failure, each) for each in _tests(failing)):
         return None
-    if isinstance(statement, ast.If) and node in (statement, statement.test, *ast.walk(statement.test)):
-        return _if(failure, statement, failing.other_return)
     if isinstance(statement, ast.While) and node in (statement, *ast.walk(statement.test)):
         return _while(failure, statement)
     parent = failing.parent
-    if isinstance(parent, ast.IfExp) and node is parent.test and _same_shape(failure, parent.body, parent.orelse):
-        chosen = _where(failure, parent.test, parent.body, parent.orelse)
+    if isinstance(parent, ast.IfExp) and node is parent.test and same_shape(failure, parent.body, parent.orelse):
+        chosen = where(failure, parent.test, parent.body, parent.orelse)
         code = Expression(statement, parent, None).with_node(chosen)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         code = failing.with_node(as_array(failure, node))
@@ -56,8 +60,8 @@ def _with_extremes(failure: Failure, failing: Expression) -> bool:
     for each in reversed(list(ast.walk(failing.statement))):  # inner calls first
         if not isinstance(each, ast.Call) or ast.unparse(each.func) not in names or each.keywords:
             continue
-        traced = any(value_named(failure, name) is not None for name in _loaded(each))
-        if traced and len(each.args) == 2 and _same_shape(failure, *each.args):
+        traced = any(value_named(failure, name) is not None for name in loaded(each))
+        if traced and len(each.args) == 2 and same_shape(failure, *each.args):
             each.func = call(f"{spelled(failure, 'jax.numpy')}.{names[ast.unparse(each.func)]}").func
             done = done or each is failing.node
     return done
@@ -97,11 +101,11 @@ def _tests(failing: Expression) -> list[ast.expr]:
     return [*tests, failing.node] if isinstance(failing.node, ast.UnaryOp) else tests
 
 
-def _computes_alike(failure: Failure, test: ast.expr) -> bool:
+def computes_alike(failure: Failure, test: ast.expr) -> bool:
     """Return whether a condition may be computed as a whole: ``and`` and ``or`` guard nothing, and it is traced."""
     if any(isinstance(each, ast.Compare) and not may_be_traced(failure, each) for each in ast.walk(test)):
         return False
-    return not any(isinstance(each, ast.BoolOp) for each in ast.walk(test)) or _is_traced(failure, test)
+    return not any(isinstance(each, ast.BoolOp) for each in ast.walk(test)) or is_traced(failure, test)
 
 
 def may_be_traced(failure: Failure, node: ast.expr) -> bool:
@@ -128,25 +132,29 @@ def _outside(node: ast.AST) -> list[ast.AST]:
     return [node, *(part for child in ast.iter_child_nodes(node) for part in _outside(child))]
 
 
-def _is_traced(failure: Failure, test: ast.expr) -> bool:
+def is_traced(failure: Failure, test: ast.expr) -> bool:
     """Return whether each operand of ``and``, ``or`` and ``not`` is a traced value or compares one with a number."""
     if isinstance(test, ast.BoolOp):
-        return all(_is_traced(failure, each) for each in test.values)
+        return all(is_traced(failure, each) for each in test.values)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _is_traced(failure, test.operand)
+        return is_traced(failure, test.operand)
     if isinstance(test, ast.Name):
         return value_named(failure, test.id) is not None
     if not isinstance(test, ast.Compare) or not all(isinstance(each, _COMPARED) for each in test.ops):
         return False
     sides = [test.left, *test.comparators]
-    simple = all(isinstance(part, _ARITHMETIC) for side in sides for part in ast.walk(side))
+    simple = all(_is_arithmetic(failure, each) for each in sides)
     pairs = itertools.pairwise(sides)
     return simple and all(any(_holds_traced(failure, side) for side in pair) for pair in pairs)
 
 
+def _is_arithmetic(failure: Failure, node: ast.expr) -> bool:
+    return all(isinstance(part, _ARITHMETIC) for part in ast.walk(node)) or shape_of(failure, node) is not None
+
+
 def _holds_traced(failure: Failure, node: ast.expr) -> bool:
     """Return whether arithmetic on traced values and numbers has a traced value in it."""
-    named = any(value_named(failure, name) is not None for name in _loaded(node))
+    named = any(value_named(failure, name) is not None for name in loaded(node))
     return named and shape_of(failure, node) is not None
 
 
@@ -175,30 +183,9 @@ def _all(function: str, parts: list[ast.expr]) -> ast.expr:
     return whole
 
 
-def _where(failure: Failure, test: ast.expr, first: ast.expr, other: ast.expr) -> ast.expr:
+def where(failure: Failure, test: ast.expr, first: ast.expr, other: ast.expr) -> ast.expr:
+    """Write a choice between two values."""
     return call(f"{spelled(failure, 'jax.numpy')}.where", as_array(failure, test), first, other)
-
-
-def _if(failure: Failure, statement: ast.If, other_return: ast.Return | None) -> str | None:
-    """Rewrite an ``if`` with one assignment to one name, or with one ``return``, in each branch.
-
-    The other ``return`` may also follow on the ``if``.
-    """
-    if len(statement.body) != 1 or len(statement.orelse) > 1 or not _is_pure(failure, statement.test):
-        return None
-    first, other = statement.body[0], statement.orelse[0] if statement.orelse else other_return
-    if isinstance(first, ast.Return) and isinstance(other, ast.Return) and first.value and other.value:
-        pair, target = (first.value, other.value), None
-    else:
-        name, value = _assigned(first)
-        other_name, other_value = (name, _name(name)) if other is None else _assigned(other)
-        if name is None or other_name != name or value is None or other_value is None:
-            return None
-        pair, target = (value, other_value), name
-    if not _same_shape(failure, *pair):
-        return None
-    chosen = ast.unparse(ast.fix_missing_locations(_where(failure, statement.test, *pair)))
-    return with_imports(failure, f"return {chosen}" if target is None else f"{target} = {chosen}", "jax.numpy")
 
 
 def _while(failure: Failure, statement: ast.While) -> str | None:
@@ -210,9 +197,9 @@ def _while(failure: Failure, statement: ast.While) -> str | None:
     if value is None or carried is None or not carried.type.startswith(("f", "bf")):
         return None
     steady = not any(isinstance(each, ast.Constant) and isinstance(each.value, complex) for each in ast.walk(value))
-    if not steady or not _same_shape(failure, value, _name(name)) or not _is_pure(failure, statement.test):
+    if not steady or not same_shape(failure, value, _name(name)) or not is_pure(failure, statement.test):
         return None
-    types = {each.type for each in failure.values if each.name in _loaded(value)}
+    types = {each.type for each in failure.values if each.name in loaded(value)}
     if types != {carried.type}:
         return None
     condition = as_array(failure, statement.test)
@@ -244,11 +231,12 @@ def _name(name: str | None) -> ast.Name:
     return ast.Name(id=name or "_", ctx=ast.Load())
 
 
-def _loaded(node: ast.AST) -> set[str]:
+def loaded(node: ast.AST) -> set[str]:
+    """Return the names in an expression."""
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
-def _is_pure(failure: Failure, test: ast.expr) -> bool:
+def is_pure(failure: Failure, test: ast.expr) -> bool:
     """Return whether evaluating a condition changes nothing: it calls methods of traced values and JAX alone."""
     ours = {each.name for each in failure.values} | {name for _, name in failure.names}
     calls = (each.func for each in ast.walk(test) if isinstance(each, ast.Call))
@@ -259,7 +247,7 @@ def _is_pure(failure: Failure, test: ast.expr) -> bool:
     )
 
 
-def _same_shape(failure: Failure, *values: ast.expr) -> bool:
+def same_shape(failure: Failure, *values: ast.expr) -> bool:
     """Return whether expressions are arithmetic with results of one shape."""
     shapes = [shape_of(failure, each) for each in values]
     return None not in shapes and len(set(shapes)) == 1
@@ -267,21 +255,62 @@ def _same_shape(failure: Failure, *values: ast.expr) -> bool:
 
 def shape_of(failure: Failure, node: ast.expr) -> str | None:
     """Return the shape of arithmetic on traced values and numbers, such as ``"[3]"``; ``None`` if it is unknown."""
-    if isinstance(node, ast.Constant):
-        return "[]" if type(node.value) in (int, float) else None
-    if isinstance(node, ast.Name):
-        value = value_named(failure, node.id)
-        return None if value is None or value.type.startswith("bool") else value.type[value.type.find("[") :]
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        return shape_of(failure, node.operand)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
-        return common_shape(failure, node.left, node.right)
-    if isinstance(node, ast.Call) and not node.keywords:
-        module, _, function = ast.unparse(node.func).rpartition(".")
-        known = {1: ELEMENTWISE, 2: ("maximum", "minimum")}.get(len(node.args), ())
-        if module == spelled(failure, "jax.numpy") and function in known:
-            return common_shape(failure, *node.args)
+    match node:
+        case ast.Constant(value=value):
+            return "[]" if type(value) in (int, float) else None
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            type_ = _type_named(failure, ast.unparse(node))
+            return None if type_ is None or type_.startswith("bool") else type_[type_.find("[") :]
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            return shape_of(failure, operand)
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int(power))) if power > 0:
+            return shape_of(failure, left)
+        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _OPERATORS):
+            return common_shape(failure, left, right)
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args, keywords=[]):
+            return _shape_of_call(failure, ast.unparse(owner), name, args)
     return None
+
+
+def _shape_of_call(failure: Failure, owner: str, name: str, args: list[ast.expr]) -> str | None:
+    """Return the shape of what a function of ``jax.numpy`` or a method of an array returns; ``None`` if unknown."""
+    jnp = spelled(failure, "jax.numpy")
+    reduces = name in _REDUCTIONS and failure.kind == "bool"  # the dtype of a sum in an update is unknown
+    if reduces and not args and value_named(failure, owner) is not None:
+        return "[]"
+    if owner == f"{jnp}.linalg" and name == "norm" and len(args) == 1:
+        return None if shape_of(failure, args[0]) is None else "[]"
+    if owner != jnp:
+        return None
+    if name == "where" and len(args) == 3:
+        return common_shape(failure, *args[1:])
+    if reduces and len(args) == 1:
+        return None if shape_of(failure, args[0]) is None else "[]"
+    known = {1: (*ELEMENTWISE, *_LIKE), 2: ("maximum", "minimum"), 3: ("clip",)}.get(len(args), ())
+    return common_shape(failure, *args) if name in known else None
+
+
+def bool_shape(failure: Failure, node: ast.expr) -> str | None:
+    """Return the shape of what is true or false: a traced value, a constant or a comparison; ``None`` for others."""
+    match node:
+        case ast.Constant(value=bool()):
+            return "[]"
+        case ast.Name(id=name):
+            type_ = _type_named(failure, name) or ""
+            return type_.removeprefix("bool") if type_.startswith("bool[") else None
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if isinstance(op, _COMPARED):
+            return common_shape(failure, left, right)
+    return None
+
+
+def _type_named(failure: Failure, name: str) -> str | None:
+    """Return the type of a traced value, or of another array or number in a statement with a failing condition."""
+    value = value_named(failure, name)
+    if value is not None or failure.kind != "bool":
+        return None if value is None else value.type
+    types = (each.type or "" for each in failure.operands if each.text == name and each.shape is not None)
+    known = next((f"{each}[]" if each in ("int", "float", "bool") else each for each in types), "")
+    return known if "[" in known else None
 
 
 def common_shape(failure: Failure, *nodes: ast.expr) -> str | None:

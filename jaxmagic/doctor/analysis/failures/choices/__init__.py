@@ -1,0 +1,1 @@
+"""Writes a choice by a traced condition with functions of JAX."""
