@@ -20,6 +20,9 @@ from .around import attributes, is_a, member, of_type
 #: The most equations that are counted, which takes about 50 ms.
 _MOST_EQUATIONS = 20_000
 
+#: JAX's calls of a rule of a function with derivatives of its own.
+_RULES = "_flatten_bwd", "_flatten_fwd", "_flatten_jvp"
+
 #: Primitives whose inner jaxprs run any number of times, or not at all.
 _LOOPS = frozenset({"scan", "while", "cond"})
 
@@ -270,3 +273,12 @@ def _dtype(equation: Any) -> str:
     with suppress(Exception):
         return str(equation.outvars[0].aval.dtype)
     return ""
+
+
+def running_rule(frames: Sequence[FrameType]) -> Any:
+    """Return the rule of a ``custom_vjp`` or ``custom_jvp`` function that JAX was calling; ``None`` if unknown."""
+    for frame in reversed(frames):
+        code = frame.f_code
+        if code.co_name in _RULES and code.co_filename.replace("\\", "/").endswith("jax/_src/custom_derivatives.py"):
+            return frame.f_locals.get("f")
+    return None

@@ -105,6 +105,7 @@ Kind = Literal[
     "rule pair",  # a forward rule or a JVP rule does not return a pair
     "rule output",  # a rule returns something else than its function
     "tangent output",  # a JVP rule returns a tangent of another type than its output
+    "tangent structure",  # a JVP rule returns a tangent of another structure than its output
     "forward mode",  # forward mode through a custom_vjp function
     "closure",  # a custom_vjp function uses a traced value from outside
     "dtypes",  # operands have different dtypes that JAX does not convert

@@ -32,9 +32,8 @@ from .libraries.selectors import selector_of
 from .lookups import elements_of, in_comprehension, is_dictionary, keys_of, lookup_of
 from .memory.out_of_memory import Limits, look_at_memory
 from .modules import lacking_in, module_names
+from .named_causes import named_causes
 from .operands import (
-    allowed_platforms,
-    default_devices,
     default_float,
     home_of,
     index_parts,
@@ -67,9 +66,7 @@ from .traced.values import (
     with_leaked,
 )
 from .wrong_calls.compared_trees import compared_trees, passed_by_caller
-from .wrong_calls.differentiated import differentiated
 from .wrong_calls.odeint import OF_TIME, time_as_state
-from .wrong_calls.returned import mapped_source
 
 #: The kinds of errors whose messages do not say which function was being traced, or not always.
 _OF_ONE_VALUE = "mask", "shape", "number", "format", "scalar index", "repeated", "truncated"
@@ -175,16 +172,8 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
             return replace(facts, operands=names_in(place.statement, frame))
     if facts.kind == "format":
         return replace(facts, operands=names_in(place.statement, frame))
-    if facts.kind == "grad output" and facts.library is None:
-        facts = replace(facts, said=(*facts.said, ("function", differentiated(place.node, frame))))
-    if facts.kind == "vmap sizes":
-        facts = replace(facts, said=(*facts.said, ("mapped", mapped_source(place.node, frame))))
-    if facts.kind == "devices":
-        platform, number = default_devices()
-        facts = replace(facts, said=(*facts.said, ("platform", platform), ("present", str(number))))
-    if facts.kind == "backend":
-        allowed, variable = allowed_platforms()
-        facts = replace(facts, said=(*facts.said, ("allowed", allowed), ("variable", "1" if variable else "")))
+    more = named_causes(facts, place, frame, [each.frame for each in calls])
+    facts = replace(facts, said=(*facts.said, *more))
     if facts.kind in ("layer input", "groups", "image axes", "features", "scalar index"):  # not what __index__ gets
         return replace(facts, operands=operands_of(place, frame, None))
     if facts.library is not None:

@@ -26,11 +26,12 @@ _OF_ELEMENTS = (
 
 
 class Explained(NamedTuple):
-    """An explanation: the finding, the remedy, and the code that replaces the failing statement."""
+    """An explanation: the finding, the remedy, code in place of the failing statement, and where it comes from."""
 
     found: Note
     remedy: Note
     code: str | None = None
+    evidence: tuple[Note, ...] = ()
 
 
 class Rule(NamedTuple):
@@ -52,7 +53,7 @@ class Rule(NamedTuple):
 
 def finding_of(failure: Failure, explained: Explained) -> RuleFinding:
     """Make the finding, with notes on what the line calls and on what changes the meaning of shapes."""
-    evidence = evidence_of(failure)
+    evidence = (*explained.evidence, *evidence_of(failure))
     if failure.kind in _OF_ELEMENTS and failure.vmapped:
         evidence = (*evidence, note("doctor.error_vmapped_shapes"))
     return RuleFinding(

@@ -12,7 +12,7 @@ from failing_cells import Cell, fails_in_callback, sentence
 
 from jaxmagic.doctor.analysis.failures.explanation import explanation
 from jaxmagic.doctor.analysis.failures.wrong_arguments.all import read
-from jaxmagic.doctor.capture.failures import failure as reading
+from jaxmagic.doctor.capture.failures import named_causes as reading
 from jaxmagic.doctor.capture.failures import recognize as recognizing
 from jaxmagic.doctor.capture.failures.operands import allowed_platforms
 from jaxmagic.doctor.capture.failures.recognize import recognize

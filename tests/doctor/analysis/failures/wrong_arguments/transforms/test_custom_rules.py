@@ -36,24 +36,28 @@ def _vjp(backward: str, *, parameters: str = "x, y", result: str = "x * y", forw
         ("xy, g): return (g,)", "x, y", "returns 1 cotangent, but it has to return one cotangent for each of the 2"),
         ("xy, g): return g", "x, y", "returns no tuple, but it has to return one cotangent for each of the 2 arg"),
         ("xy, g): return g", "x", "returns no tuple, but it has to return a tuple of one cotangent"),
-        ("xy, g): return {'w': g}, (g, g)", "x, y", "returns another pytree at [0] than the argument there"),
+        (
+            "xy, g): return {'w': g}, (g, g)",
+            "x, y",
+            "returns another pytree at x than the argument there: expected *, got {'w': *}",
+        ),
     ],
 )
 def test_cotangents_of_another_number_or_structure(backward: str, parameters: str, said: str) -> None:
     cell = _vjp(backward, parameters=parameters, result="x", arguments="2.0, 3.0"[: 8 if "y" in parameters else 3])
     assert cell.finding.line == cell.here
-    assert f"The backward rule {said}" in cell.said
+    assert f"The backward rule f_bwd {said}" in cell.said
     assert "(g,) for a single one, None for one without a gradient" in cell.said
 
 
 def test_a_key_that_lacks_in_a_cotangent_is_named_by_its_place() -> None:
     cell = _vjp("r, g): return {'w': g}, g", parameters="p, x", result="p['w'] * x", arguments="dict(w=1., b=2.), 3.")
-    assert "returns another pytree at [0] than the argument there" in cell.said
+    assert "at p than the argument there: expected {'b': *, 'w': *}, got {'w': *}." in cell.said
 
 
 def test_none_is_a_cotangent_of_any_argument() -> None:
     cell = _vjp("r, g): return None, {'k': g}", parameters="p, x", result="p['w'] * x", arguments="dict(w=1.), 3.")
-    assert "returns another pytree at [1] than" in cell.said
+    assert "returns another pytree at x than the argument there: expected *, got {'k': *}." in cell.said
 
 
 def test_arguments_in_nondiff_argnums_have_no_cotangent() -> None:
@@ -66,7 +70,7 @@ def test_a_cotangent_of_another_type() -> None:
     arguments = "jnp.ones((2, 3)), jnp.ones((3, 4))"
     cell = _vjp("r, g): x, y = r; return g * y, y", result="jnp.sum(x @ y)", arguments=arguments)
     assert cell.finding.line == cell.here
-    assert "a cotangent of type f32[3,4] at [0], but the argument there has type f32[2,3]." in cell.said
+    assert "f_bwd returns f32[3,4] as the cotangent of x, but x of f has type f32[2,3]." in cell.said
     assert "g @ w.T and x.T @ g" in cell.said
 
 
@@ -108,7 +112,9 @@ def test_a_jvp_rule_without_a_pair_or_with_another_tangent() -> None:
     assert cell.said.startswith("rule, a rule of f, returns a single value, but it has to return a pair: an output")
     cell = Cell(source.format("f(x), t"))
     assert cell.finding.line == cell.here
-    assert cell.said.startswith("The JVP rule returns a tangent of type f32[3], but its output needs f32[].")
+    assert cell.said.startswith(
+        "The JVP rule rule returns a tangent of type f32[3], but the output of f needs f32[]."
+    )
 
 
 @pytest.mark.parametrize(
@@ -211,3 +217,120 @@ def test_a_jvp_rule_with_the_arguments_of_its_function() -> None:
     assert cell.finding.line == cell.here
     assert cell.said.startswith("JAX calls rule with 2 arguments, but it takes 1.")
     assert "two tuples: the primals and the tangents" in cell.said
+
+
+RULES = {
+    "no tuple": (
+        "x",
+        "jnp.sin(x), x",
+        "return jnp.cos(res) * g",
+        "jax.grad(f)(1.0)",
+        "# In rule:\nreturn (jnp.cos(res) * g,)",
+    ),
+    "None for what has no cotangent": (
+        "n, x",
+        "x ** n, x",
+        "return None, g * n * res",
+        "jax.grad(lambda x: f(2, x))(3.0)",
+        "# In rule:\nreturn (g * n * res,)",
+    ),
+    "a bias that was broadcast": (
+        "x, b",
+        "x + b, None",
+        "return g, g",
+        "jax.grad(lambda b: f(jnp.ones((5, 3)), b).sum())(jnp.ones(3))",
+        "# In rule:\nreturn (g, jnp.sum(g, axis=0))",
+    ),
+    "a number that was broadcast": (
+        "x, b",
+        "x * b, (x, b)",
+        "return g * res[1], g * res[0]",
+        "jax.grad(lambda b: f(jnp.ones((5, 3)), b).sum())(2.0)",
+        "# In rule:\nreturn (g * res[1], jnp.sum(g * res[0], axis=(0, 1)))",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RULES)
+def test_what_a_backward_rule_has_to_return_is_written(case: str) -> None:
+    parameters, forward, backward, call, code = RULES[case]
+    nondiff = ", nondiff_argnums=(0,)" if "n" in parameters else ""
+    source = f"""
+        @functools.partial(jax.custom_vjp{nondiff})
+        def f({parameters}): return ({forward})[0]
+        def f_fwd({parameters}): return {forward}
+        def rule({"n, " if nondiff else ""}res, g):
+            {{}}
+        f.defvjp(f_fwd, rule)
+        result = {call}  # here
+    """
+    cell = Cell(source.format(backward))
+    assert cell.finding.line == cell.here
+    assert f"rule is defined at {cell.file}:5, and returns at {cell.file}:6: {backward}" in cell.said
+    assert cell.finding.code == code
+    assert Cell(source.format(code.splitlines()[-1])).error is None
+
+
+@pytest.mark.parametrize(
+    ("returned", "code"),
+    [
+        ("dx * y + x * dy", "# In rule:\nreturn (f(*primals), dx * y + x * dy)"),
+        ("f(x, y), (dx * y, x * dy)", "# In rule:\nreturn (f(x, y), dx * y + x * dy)"),
+        ("f(x, y)", None),
+        ("f(x, y), {'x': dx * y}", None),
+    ],
+)
+def test_what_a_jvp_rule_has_to_return_is_written(returned: str, code: str | None) -> None:
+    source = """
+        @jax.custom_jvp
+        def f(x, y): return x * y
+        @f.defjvp
+        def rule(primals, tangents):
+            (x, y), (dx, dy) = primals, tangents
+            return {}
+        result = jax.jvp(f, (2.0, 3.0), (1.0, 10.0))  # here
+    """
+    cell = Cell(source.format(returned))
+    assert cell.finding.line == cell.here
+    assert f"rule is defined at {cell.file}:5, and returns at {cell.file}:7: return {returned}" in cell.said
+    assert cell.finding.code == code
+    if code is not None:
+        new = Cell(source.format(code.splitlines()[-1].removeprefix("return ")))
+        assert new.names["result"] == (6.0, 23.0)
+
+
+def test_no_rule_is_named_where_another_one_may_have_run() -> None:
+    cell = Cell("""
+        f, g = jax.custom_vjp(lambda x: x), jax.custom_vjp(lambda x: x)
+        f.defvjp(lambda x: (x, None), lambda r, g: g)
+        g.defvjp(lambda x: (x, None), lambda r, g: (g,))
+        jax.grad(f)(1.0)  # here
+    """)
+    assert "The backward rule returns no tuple, but it has to return a tuple of one cotangent." in cell.said
+    assert cell.finding.code is None
+    cell = Cell("""
+        f = jax.custom_vjp(lambda x, y: x)
+        f.defvjp(lambda x, y: (x, None), lambda r, g: g)
+        @functools.partial(jax.jit, inline=True)
+        def other(x):
+            h = jax.custom_vjp(lambda x: x)
+            h.defvjp(lambda x: (x, None), lambda r, g: g)
+            return h(x)
+        jax.grad(other)(1.0)  # here
+    """)
+    assert "The backward rule returns no tuple, but it has to return a tuple of one cotangent." in cell.said
+
+
+def test_several_returns_are_not_told_apart() -> None:
+    cell = Cell("""
+        @jax.custom_vjp
+        def f(x): return x
+        def rule(res, g):
+            if res is None:
+                return g
+            return (g,)
+        f.defvjp(lambda x: (x, None), rule)
+        jax.grad(f)(1.0)  # here
+    """)
+    assert f"rule is defined at {cell.file}:4." in cell.said
+    assert cell.finding.code is None
