@@ -23,6 +23,7 @@ from ..operands import (
 )
 from ..values.membership import is_membership
 from .matrices import square
+from .missing_axes import widened
 
 #: Functions that average a matrix and its transpose first, before JAX 0.12.
 _SYMMETRIC = "cholesky", "eigh", "eigvalsh"
@@ -48,6 +49,9 @@ def explain_broadcast(failure: Failure) -> Explained:
         return Explained(found, note("doctor.write_identity"))
     if _has_integer_labels(failure, shapes):
         return Explained(found, note("doctor.write_integer_labels", jax=spelled(failure, "jax")))
+    wider = widened(failure, failing, texts, shapes) if texts and failing is not None else []
+    if wider and failing is not None and (fits := fitting([each[:2] for each in wider], failing)) is not None:
+        return Explained(found, fits, wider[0].code)
     return Explained(found, _fitting(failure, shapes, texts) or note("doctor.write_broadcast"))
 
 

@@ -133,8 +133,8 @@ def test_functions_that_broadcast(code: str, said: str | None) -> None:
 @pytest.mark.parametrize(
     ("left", "right", "code"),
     [
-        ((4, 3), (4,), "a - b[..., None]"),
-        ((4,), (4, 3), "a[..., None] - b"),
+        ((4, 3), (4,), "a - b[:, None]"),
+        ((4,), (4, 3), "a[:, None] - b"),
         ((4, 3), (3, 4), "a.T - b"),
         ((3,), (4,), None),
     ],
