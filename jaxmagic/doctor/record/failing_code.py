@@ -113,6 +113,8 @@ class JitCall:
         static: the names of the parameters that are static.
         unjitted: the same call without jit, which runs; ``None`` if there is no such call.
         decorator: the decorator that jits the function, such as ``"jax.jit"``, if it is nothing but that.
+        jit: the code that jits the function: a decorator, an assignment, or the call itself, as in ``jax.jit(f)(x)``;
+            empty if unknown.
         unfit: names that the function assigns to, or uses as arrays, which no static argument can be.
         options: which of the options ``static_argnums`` and ``static_argnames`` jit gets; ``None`` if unknown.
         left: what holds traced values after the call, such as ``"net.state"``.
@@ -126,6 +128,7 @@ class JitCall:
     static: tuple[str, ...] = ()
     unjitted: str | None = None
     decorator: str | None = None
+    jit: str = ""
     unfit: tuple[str, ...] = ()
     options: tuple[str, ...] | None = None
     left: tuple[str, ...] = ()

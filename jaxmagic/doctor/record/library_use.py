@@ -18,12 +18,15 @@ class Selector:
         argument: the parameter, or the argument as it is written if the parameter has no name.
         option: the option of jit that makes it static, such as ``"static_argnums=2"``.
         type: its Python type.
+        jit: the code that jits the function: a decorator, an assignment, or the statement with the call, as in
+            ``y = jax.jit(f)(x)``; empty if unknown.
     """
 
     function: str
     argument: str
     option: str
     type: str
+    jit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

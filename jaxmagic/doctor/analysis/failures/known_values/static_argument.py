@@ -14,7 +14,7 @@ from ....record.failing_code import Passed
 from ....record.failure import Failure
 from ..expression import Expression, spelled, value_named, with_imports
 from .size_use import is_number, loops_in, names_in_body, parts_in, sizes_in
-from .static_options import options_for
+from .static_options import jit_with_static, options_for
 
 #: Libraries whose functions compute with traced values, but for those that select what is computed.
 _ON_JAX = re.compile(r"/(flax|equinox|optax|haiku|numpyro|diffrax|optimistix|lineax|blackjax|distrax)/")
@@ -171,10 +171,14 @@ def write_static(failure: Failure, static: StaticArgument, traced_too: str = "")
     """
     given, traced = failure.selector, failure.traced
     function = given.function if given is not None else "the function" if traced is None else traced.function
-    code = static_decorator(failure, *static.names)
+    code, call = static_decorator(failure, *static.names), failure.call
     option = given.option if given is not None and code is None else ""
-    if code is None and given is None and len(static.names) == 1 and failure.call is not None and failure.call.static:
-        option = options_for(failure, static.names)
+    jit = given.jit if given is not None and len(static.names) == 1 else "" if call is None else call.jit
+    if code is None and (given is None or len(static.names) > 1):
+        whole = options_for(failure, static.names)
+        option = whole if given is None and len(static.names) == 1 and call is not None and call.static else option
+        code = jit_with_static(failure, jit, whole) if call is not None and call.options is not None else None
+    code = code or jit_with_static(failure, jit, option)
     kind, names = static.type or "", ", ".join(static.names)
     passed = () if failure.call is None else failure.call.arguments
     varying = ", ".join(each.name for each in passed if each.varies and each.name in static.names)

@@ -26,7 +26,7 @@ from .changed_attributes import changed_attributes
 from .hashable import hashable
 from .left_traced import left_traced
 from .returned_attributes import with_attributes_returned
-from .static_options import definition_of, static_options
+from .static_options import definition_of, jit_code, static_options
 from .unhashable import HASHABLE, not_traced, pairs_of, unhashable_parts, written_in
 from .unjitted import meets_jit_again, unjitted_call
 
@@ -118,6 +118,7 @@ def jit_call(entry: Entry, innermost: FrameType, traced: Any = None) -> JitCall 
         static=static,
         unjitted=unjitted,
         decorator=_decorator(home),
+        jit=jit_code(node, home, place),
         unfit=_unfit(home),
         options=static_options(node.func, home, place),
         left=() if traced is None else left_traced(function, parts),

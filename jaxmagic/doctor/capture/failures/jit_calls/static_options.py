@@ -28,6 +28,21 @@ def static_options(called: ast.expr, home: ast.FunctionDef | None, place: Place)
     return _given(jits[0]) if len(jits) == 1 else None
 
 
+def jit_code(call: ast.Call, home: ast.FunctionDef | None, place: Place) -> str:
+    """Return the code that jits a function: a decorator, an assignment, or the statement with ``jax.jit(f)(x)``.
+
+    It is empty if it is unknown.
+    """
+    if isinstance(call.func, ast.Call):
+        simple = isinstance(place.statement, ast.Assign | ast.AnnAssign | ast.Return | ast.Expr)
+        return ast.unparse(place.statement if place.statement is not None and simple else call)
+    jits = [each for each in home.decorator_list if _is_jit(each)] if home is not None else []
+    if jits:
+        return f"@{ast.unparse(jits[0])}" if len(jits) == 1 else ""
+    found = [each for each in _assigned(call.func, place) if _is_jit(each)]
+    return f"{ast.unparse(call.func)} = {ast.unparse(found[0])}" if len(found) == 1 else ""
+
+
 def definition_of(function: FunctionType, place: Place) -> ast.FunctionDef | None:
     """Return the definition of a function that is called at a place; its file is parsed unless it is the same."""
     code = function.__code__

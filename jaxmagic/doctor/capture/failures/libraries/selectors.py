@@ -17,7 +17,7 @@ from ....record.failing_code import Traced
 from ....record.library_use import Selector
 from ..calls import MISSING, value_of
 from ..jit_calls.call_values import CallValues
-from ..jit_calls.static_options import definition_of, static_options
+from ..jit_calls.static_options import definition_of, jit_code, static_options
 from ..statement import Place
 from ..traced.leaked import tracers_in, used
 
@@ -171,6 +171,7 @@ def _passed(parameter: _Parameter, place: Place, frame: FrameType, traced: Frame
         argument=name or ast.unparse(given),
         option=static_option(name, position, jitted.options),
         type=str(of_type("__name__", type(value))),
+        jit=jit_code(node, jitted.home, place),
     )
 
 
@@ -181,11 +182,13 @@ class _Jitted(NamedTuple):
         is_bound: whether a method was jitted that was bound to its object before.
         is_method: whether the call passes the object of the jitted method.
         options: which options for static arguments it has; ``None`` if that is unknown.
+        home: the definition of the Python function; ``None`` if it is unknown.
     """
 
     is_bound: bool = False
     is_method: bool = False
     options: tuple[str, ...] | None = None
+    home: ast.FunctionDef | None = None
 
 
 def _jitted(node: ast.Call, place: Place, frame: FrameType) -> _Jitted | None:
@@ -211,7 +214,7 @@ def _jitted(node: ast.Call, place: Place, frame: FrameType) -> _Jitted | None:
         options = ()
     if is_exactly(own, MethodType):
         return _Jitted(is_bound=True, options=options)
-    return _Jitted(is_method=_is_method(function, frame), options=options)
+    return _Jitted(is_method=_is_method(function, frame), options=options, home=home)
 
 
 def _is_method(node: ast.expr, frame: FrameType) -> bool:
