@@ -120,7 +120,9 @@ def _in_library(library: str, static: int = 0, shapes: str = "") -> str:
         return (
             f"{who} makes a function anew in each call, and jits with it as a static argument. Put the call, and the "
             "making of the object whose method it is, into a function of your own that is jitted once, with its "
-            "arrays as arguments. That works if jit can compile what the library does."
+            "arrays as arguments. That works if jit can compile what the library does. The first call then compiles "
+            "all of it as one program, which may take longer than a call takes now. So this pays off only if you "
+            "call the function several times in a session."
         )
     return (
         f"{who} makes this function anew in each call. Put the call into a function of your own that is jitted once, "

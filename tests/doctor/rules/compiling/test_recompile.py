@@ -482,6 +482,7 @@ def test_the_call_of_a_library_that_makes_a_static_function_is_to_be_jitted(name
     library = f"collectors_of_others.{name}"
     assert finding.remedy == note("doctor.recompile_in_library", library=library, static=1)
     assert str(finding.remedy).startswith(f"{library} makes a function anew in each call, and jits with it")
+    assert str(finding.remedy).endswith("So this pays off only if you call the function several times in a session.")
     assert found(jax.jit(step), X) == []
 
 
