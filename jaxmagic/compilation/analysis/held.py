@@ -16,6 +16,12 @@ _SAME_SOURCE = "the same source was compiled before, as a different function obj
 #: A reason names at most this many values.
 _MOST_NAMES = 3
 
+#: A path with more steps than this is cut before its first private attribute: it is one of a library.
+_MOST_STEPS = 5
+
+#: A step of a path: an attribute, or an index.
+_STEP = re.compile(r"\.\w+|\[[^\]]*\]")
+
 #: An object that compares by identity, in a value: a function, or an object of a class without ``__eq__``.
 _IDENTITY = re.compile(r"(?P<name>[\w.<>]+) (?:\(object |object )(?P<address>0x\w+)")
 
@@ -33,6 +39,17 @@ class Change(NamedTuple):
         return self.path.replace(".__wrapped__", "")
 
     @property
+    def shown(self) -> str:
+        """The name, without what only the author of a library knows: its private attributes, and what they hold.
+
+        >>> Change("run.sampler._post.args[0]['mu']._inv", Held("unknown", "a C", None, None), None).shown
+        'run.sampler'
+        """
+        steps = [*_STEP.finditer(self.name)]
+        private = [each.start() for each in steps if each[0].startswith("._")]
+        return self.name[: private[0]] if private and len(steps) > _MOST_STEPS else self.name
+
+    @property
     def by_argument(self) -> bool:
         """Whether one program could take either value as an argument."""
         return self.before is not None and self.now.kind in ("number", "array") and self.now.kind == self.before.kind
@@ -45,13 +62,14 @@ class Change(NamedTuple):
     @property
     def in_words(self) -> str:
         """The difference in words."""
+        name, inside = self.shown, "" if self.shown == self.name else "deep inside, "
         if self.before is None:
-            return f"a different {self.name}: {self.now.words} now"
+            return f"a different {name}: {inside}{self.now.words} now"
         if self.now.words != self.before.words:
-            return f"a different {self.name}: {self.now.words} now, {self.before.words} before"
-        what = {"array": "array ", "function": "function ", "unknown": ""}.get(self.now.kind, "")
+            return f"a different {name}: {inside}{self.now.words} now, {self.before.words} before"
+        what = {"array": "array ", "function": "function "}.get("" if inside else self.now.kind, "")
         unknown = ", which cannot be compared" if self.now.kind == "unknown" else ""
-        return f"a different {what}{self.name}: {self.now.words}{unknown}"
+        return f"a different {what}{name}: {inside}{self.now.words}{unknown}"
 
 
 def changes(now: Mapping[str, Held], before: Mapping[str, Held]) -> list[Change]:
@@ -102,8 +120,8 @@ def new_function(now: Mapping[str, Held], before: Mapping[str, Held]) -> Cause:
 def list_changes(differing: Sequence[Change]) -> str:
     """Describe the first change and name the others; leave out values that cannot be compared if others differ."""
     differing = [each for each in differing if each.now.kind != "unknown"] or differing
-    names = [each.name for each in differing[1:]]
-    rest = listed(names, _MOST_NAMES)
+    names = dict.fromkeys(each.shown for each in differing)
+    rest = listed([*names][1:], _MOST_NAMES)
     return differing[0].in_words + (f"; also different: {rest}" if rest else "")
 
 
@@ -117,6 +135,8 @@ def as_arguments(differing: Sequence[Change], of: str = "") -> str | None:
         of: the functions that would take the arguments, in words.
     """
     if not all(each.by_argument and (each.same_form or each.now.kind == "number") for each in differing):
+        return None
+    if any(each.shown != each.name for each in differing):  # out of the user's reach
         return None
     names = ", ".join(dict.fromkeys(each.name for each in differing))
     several = len(differing) > 1

@@ -17,6 +17,11 @@ def held(kind: HeldKind, words: str, token: int | None, form: int | None = None)
 
 W1, W2 = held("array", "f32[8]", 1, F32), held("array", "f32[8]", 2, F32)
 ONE, TWO, HALF = held("number", "1", 1, 0), held("number", "2", 2, 0), held("number", "0.5", 3, 1)
+NEW = held("value", "'c'", 7)
+
+#: Where a library keeps what it compiles anew.
+PRIVATE = "run.sampler._post.args[0].args[0]"
+DEEP = {f"{PRIVATE}['{name}']._inv": held("unknown", "a ReferenceType", None) for name in ("mu", "tau")}
 
 
 def test_what_is_inside_of_a_value_that_differs_is_told_with_it() -> None:
@@ -48,6 +53,13 @@ def test_a_value_without_a_token_is_never_the_same() -> None:
          "also different: m", None),
         ({"r": held("unknown", "a Generator", None)}, {"r": held("unknown", "a Generator", None)},
          "with a different r: a Generator, which cannot be compared", None),
+        (DEEP | {"run.kind": TWO}, DEEP | {"run.kind": ONE}, "with a different run.kind: 2 now, 1 before", None),
+        (DEEP, DEEP, "with a different run.sampler: deep inside, a ReferenceType, which cannot be compared", None),
+        ({"run.n": NEW, f"{PRIVATE}._w": W2}, {f"{PRIVATE}._w": W1},
+         "with a different run.n: 'c' now; also different: run.sampler", None),
+        ({f"{PRIVATE}._w": W2}, {f"{PRIVATE}._w": W1}, "with a different run.sampler: deep inside, f32[8]", None),
+        ({"self._layers[0]._w": W2}, {"self._layers[0]._w": W1},
+         "with a different array self._layers[0]._w: f32[8]", ONCE),
         ({"k": TWO}, {}, "with a different k: 2 now", None),
         ({CUT: held("unknown", CUT, None)}, {CUT: held("unknown", CUT, None)}, "more values than were compared",
          f"{ONCE}, if they are the same"),
