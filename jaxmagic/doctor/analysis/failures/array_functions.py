@@ -217,13 +217,15 @@ def _all_replaced(failure: Failure, failing: Expression, jnp: str) -> tuple[Note
             owner = [each.func.value] if method and isinstance(each.func, ast.Attribute) else []
             each.func, each.args = call(f"{jnp}.{function}").func, [*owner, *given]
     code = failing.with_node(failing.node) if complete and not left and isinstance(failing.node, ast.expr) else None
-    code = None if code is None else with_imports(failure, code, "jax.numpy")
+    random = [text for text, full in named.items() if full.startswith("numpy.random.")]
+    code = None if code is None or random else with_imports(failure, code, "jax.numpy")
     remedy = note(
         "doctor.write_functions",
         functions=", ".join(functions),
         replacements=", ".join(functions.values()),
         left=", ".join(left),
         other=", ".join(other),
+        random=", ".join(random),
     )
     return remedy, code
 

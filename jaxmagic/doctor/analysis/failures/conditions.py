@@ -24,7 +24,7 @@ from .expression import (
     whole_test,
     with_imports,
 )
-from .known_values.defaults import replaced_default
+from .known_values.defaults import replaced_default, tested_default
 from .known_values.known_number import flag_in_container, known_number, perhaps_static
 from .known_values.python_operand import joined_conditions, python_operand
 from .known_values.size_use import size_use
@@ -155,6 +155,9 @@ def _remedy(failure: Failure, failing: Expression | None, use: str) -> tuple[Not
     if failure.decides is not None:
         jax = spelled(failure, "jax")
         return note("doctor.write_decided", decides=failure.decides, jax=jax, jnp=jnp, lax=lax, mapped=mapped), None
+    given = tested_default(failure, failing) if failing is not None and use in ("if", "if … else", "not") else None
+    if given is not None:
+        return given
     receiver = None if failing is None else _receiver(failing)
     code = None if failing is None else rewritten_if(failure, failing) or rewritten(failure, failing)
     dtypes = {} if code is None else joined_dtypes(failure, code)

@@ -79,7 +79,8 @@ def functions_called(
     """Return the functions that a statement calls, as they are written, with their full names.
 
     That of ``np.vectorize(f)(x)`` is ``"numpy.vectorize()"``, that of ``np.add.reduce(x)`` is ``"numpy.add.reduce"``,
-    and that of a method of an array ``"numpy.ndarray.dot"``.
+    that of a method of an array ``"numpy.ndarray.dot"``, and that of one of a generator of random numbers begins with
+    ``"numpy.random."``.
     """
     named: dict[str, str] = {}
     for each in ast.walk(statement) if statement is not None else ():
@@ -94,7 +95,8 @@ def functions_called(
             function = function.value
         name = _full_name(function, frame, packages)
         if name is not None:
-            if isinstance(function, ast.Attribute) and not is_a(value_of(function.value, frame), ModuleType):
+            of_object = isinstance(function, ast.Attribute) and not is_a(value_of(function.value, frame), ModuleType)
+            if of_object and isinstance(function, ast.Attribute) and not name.startswith("numpy.random."):
                 name = f"{name.partition('.')[0]}.ndarray.{function.attr}"
             named[ast.unparse(each.func)] = name + behind
     return named

@@ -8,7 +8,9 @@ from ....terminal import printable
 from ..quoted import quoted
 
 
-def _write_functions(functions: str, replacements: str, left: str = "", other: str = "", then: str = "") -> str:
+def _write_functions(
+    functions: str, replacements: str, left: str = "", other: str = "", then: str = "", random: str = ""
+) -> str:
     """Word which functions of JAX to use in place of which of NumPy, and what to do with a condition made of them."""
     pairs = zip(functions.split(", "), replacements.split(", "), strict=True)
     *first, last = (f"{quoted(new)} in place of {quoted(old)}" for old, new in pairs)
@@ -20,7 +22,12 @@ def _write_functions(functions: str, replacements: str, left: str = "", other: s
     )
     arguments = f" Check the arguments of {quoted(other)}: not all have the names that they have in NumPy."
     condition = f" The condition is traced then as well, and this line fails again. {then}"
-    return f"Use {uses}.{arguments if other else ''}{rest if left else ''}{condition if then else ''}"
+    draws = (
+        f" {quoted(random)} would draw only once, while JAX traces: use a function of jax.random, with a key that is "
+        "passed in."
+    )
+    more = (arguments, other), (rest, left), (draws, random), (condition, then)
+    return f"Use {uses}.{''.join(sentence for sentence, needed in more if needed)}"
 
 
 def _without(cache: str) -> str:

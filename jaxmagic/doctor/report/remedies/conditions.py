@@ -191,6 +191,9 @@ CONDITION_REMEDIES: dict[str, Callable[..., str]] = {
         + spoiled_gradient(jnp, gradient, mapped)
     ),
     "write_default": _write_default,
+    "write_given": lambda name, test: (
+        f"{quoted(name)} is None by default. To ask whether it is given, write {quoted(test)}."
+    ),
     "write_extreme": _write_extreme,
     "write_reduced": lambda function, replacement: (
         f"Make the conditions one array, and use {replacement} of this array in place of {function}. It takes no "

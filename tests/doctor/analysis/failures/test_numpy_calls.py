@@ -12,6 +12,7 @@ from jaxmagic.doctor.analysis.failures import array_functions
 HEAD = """
 import numpy as onp
 from numpy import clip
+RNG = np.random.default_rng(0)
 W = np.arange(9.0).reshape(3, 3)
 named = {{"a, b": W}}
 def f(batch, x, n=3):
@@ -91,6 +92,9 @@ def test_the_remedy_names_all_of_them_and_the_problem_the_first_one() -> None:
         ("y = float(np.asarray(x))", "Use jnp.asarray in place of np.asarray."),
         ("y = np.clip(z, 0, 1, dtype=np.float32)", "Use jnp.clip in place of np.clip."),
         ("y = W.reshape(np.asarray(x))", "W.reshape needs a NumPy array as well"),
+        ("y = np.sqrt(x) + np.random.normal()", "np.random.normal would draw only once, while JAX traces"),
+        ("y = np.sqrt(x) + np.random.default_rng(0).normal()", "default_rng would draw only once, while JAX traces"),
+        ("y = np.sqrt(x) + RNG.normal()", "RNG.normal would draw only once, while JAX traces"),
         ("y = np.ones(3).dot(np.asarray(z))", "Use jnp.asarray in place of np.asarray."),
     ],
 )

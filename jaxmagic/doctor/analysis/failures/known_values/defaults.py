@@ -14,6 +14,9 @@ from ..expression import Expression, spelled, value_named
 #: Functions that return conditions.
 _CONDITIONS = "isnan", "isinf", "isfinite", "isclose", "any", "all", "allclose", "array_equal", "isin", "bool"
 
+#: Longer code is not written.
+_LONGEST = 600
+
 #: Functions whose first argument is a condition.
 _CHOOSING = "where", "cond", "select", "bool", "any", "all"
 
@@ -44,6 +47,26 @@ def replaced_default(failure: Failure, failing: Expression, operator: str) -> tu
         optional=optional,
     )
     return remedy, code
+
+
+def tested_default(failure: Failure, failing: Expression) -> tuple[Note, str | None] | None:
+    """Return the advice for ``if a`` where `a` is a parameter that is ``None`` if it is left out.
+
+    A choice between two values would compute with ``None`` then.
+    """
+    statement, node = failing.statement, failing.node
+    choices = [each for each in ast.walk(statement) if isinstance(each, ast.If | ast.IfExp)]
+    whole = next((each for each in choices if node in (each, each.test, *ast.iter_child_nodes(each.test))), None)
+    if whole is None:
+        return None
+    test, is_none = whole.test, isinstance(whole.test, ast.UnaryOp) and isinstance(whole.test.op, ast.Not)
+    name = test.operand if isinstance(test, ast.UnaryOp) and is_none else test
+    if not isinstance(name, ast.Name) or name.id not in dict(failure.said).get("optional", "").split(", "):
+        return None
+    whole.test = ast.Compare(name, [ast.Is() if is_none else ast.IsNot()], [ast.Constant(None)])
+    code = ast.unparse(ast.fix_missing_locations(statement))
+    advice = note("doctor.write_given", name=name.id, test=ast.unparse(whole.test))
+    return advice, code if len(code) <= _LONGEST else None
 
 
 def _is_value(failure: Failure, first: ast.expr, other: ast.expr) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import pytest
 from failing_cells import Cell
 
@@ -37,6 +38,29 @@ def test_a_parameter_that_is_none_by_default_is_compared_with_none(
     assert "logical_" not in cell.said
     corrected = cell.rewritten(code)
     assert corrected.error is None
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("m = x * scale if scale else x", "m = x * scale if scale is not None else x"),
+        ("m = x if not scale else x * scale", "m = x if scale is None else x * scale"),
+        ("if scale: m = x * scale", "if scale is not None:\n    m = x * scale"),
+        ("if not scale: m = x", "if scale is None:\n    m = x"),
+    ],
+)
+def test_an_if_asks_whether_a_parameter_is_given_that_is_none_by_default(line: str, code: str) -> None:
+    """A choice between two values would compute with None where it is left out."""
+    cell = _cell(line, "scale=jnp.float32(2.0)")
+    assert cell.finding.code == code
+    assert "scale is None by default. To ask whether it is given, write scale is " in cell.said
+    corrected = cell.rewritten(f"{code}\n# end")
+    assert corrected.error is None
+    corrected.names["f"](jnp.arange(4.0))
+
+
+def test_a_condition_of_such_a_parameter_is_one_of_its_value() -> None:
+    assert "is None by default" not in _cell("m = x if scale > 1 else -x", "scale=jnp.float32(2.0)").said
 
 
 @pytest.mark.parametrize(
