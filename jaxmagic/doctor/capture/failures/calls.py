@@ -111,6 +111,9 @@ def _full_name(node: ast.expr, frame: FrameType, packages: Sequence[str]) -> str
     if isinstance(node, ast.Attribute):
         owner, name = value_of(node.value, frame), node.attr
         module = attribute(owner, "__name__") if is_a(owner, ModuleType) else of_type("__module__", type(owner))
+        if is_a(owner, ModuleType) and str(module).partition(".")[0] not in packages:  # as flax.linen has JAX's relu
+            found = value_of(node, frame)
+            module = found.__module__ if is_exactly(found, FunctionType) else attribute(found, "__module__")
     elif isinstance(node, ast.Name):
         function = value_of(node, frame)
         name, module = attribute(function, "__name__"), attribute(function, "__module__")

@@ -146,7 +146,8 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
     if kind == "nan":
         infinite = dict(found.said)["returned"] == "inf"
         frames, beyond_users = ([each.frame for each in part] for part in (entries, beyond(entries, users[-1])))
-        caller = users[-2].place.text if len(users) > 1 else None
+        outer = users[0] if users[0].frame.f_code.co_name == "<module>" else users[-2:][0]
+        caller = outer.place.text if len(users) > 1 else None
         said = (*found.said, *([] if caller is None else [("caller", caller)]), *checked_in_block(infinite))
         return replace(found, said=said, not_finite=first_nan(frames, beyond_users, infinite=infinite))
     if kind != "memory":

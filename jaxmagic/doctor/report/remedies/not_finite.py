@@ -189,6 +189,11 @@ NOT_FINITE_NOTES: dict[str, Callable[..., str]] = {
     "write_double_where": _write_double_where,
     "write_before": _write_before,
     "write_in_domain": _write_in_domain,
+    "write_softmax": lambda function, jnp: (
+        f"{function} subtracts the largest element of each row from all of them. Where all are -inf, as in a row "
+        "that is masked completely, or one is inf, that is infinity minus infinity. Mask with a large finite number, "
+        f"such as {jnp}.finfo(x.dtype).min, in place of -inf. An operand with NaN gives NaN as well."
+    ),
     "write_matrix": lambda function, needs, jnp: (
         f"{function} needs a matrix that {needs}. Find out first why this one is not: rows may depend on each other. "
         "If only rounding makes it so, a small multiple of the identity is enough, and changes the result a little: "

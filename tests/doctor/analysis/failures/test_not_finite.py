@@ -90,7 +90,6 @@ def test_where_no_derivative_is_infinite_nothing_is_said_of_it(line: str) -> Non
 @pytest.mark.parametrize(
     "line",
     [
-        "jax.nn.softmax(z[None] * jnp.inf)",  # an operation in a function of JAX
         "jax.vmap(jnp.log)(z[None])",
         "jax.scipy.special.logit(z)",
         "jnp.log(*[z])",
@@ -253,3 +252,24 @@ def test_an_overflow_is_not_explained_by_nan() -> None:
     remedy = cell.said.splitlines()[-1]
     assert "NaN" not in remedy
     assert "jnp.finfo(x.dtype).max" in remedy
+
+
+MASKED = """
+    import types
+    nn = types.ModuleType("library.nn")  # which has functions of JAX, as flax.linen does
+    nn.softmax, nn.log_softmax = jax.nn.softmax, jax.nn.log_softmax
+    def attend(s, mask):
+        s = jnp.where(mask, s, {masked})
+        return {called}  # here
+    with jax.debug_nans(True):
+        result = attend(jnp.ones((2, 3)), jnp.array([[True], [False]]))
+"""
+
+
+@pytest.mark.parametrize("called", ["jax.nn.softmax(s)", "nn.softmax(s) @ s.T", "nn.log_softmax(s)"])
+def test_softmax_of_a_row_that_is_masked_completely(called: str) -> None:
+    cell = Cell(MASKED.format(called=called, masked="-jnp.inf"))
+    assert cell.finding.line == cell.here
+    assert "softmax subtracts the largest element of each row from all of them." in cell.said
+    assert "jnp.finfo(x.dtype).min" in cell.said
+    assert Cell(MASKED.format(called=called, masked="jnp.finfo(s.dtype).min")).error is None

@@ -17,6 +17,9 @@ from .operations import ALGEBRA, MATRICES, WITH_BODIES, role_of
 #: A longer call is not shown.
 _LONGEST = 200
 
+#: Functions of JAX that subtract the largest element.
+_SHIFTED = "softmax", "log_softmax"
+
 
 def explain_not_finite(failure: Failure) -> RuleFinding:
     """Explain ``FloatingPointError`` of JAX's debugging flags."""
@@ -37,7 +40,9 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
     return error_finding(
         failure,
         found=note("doctor.error_not_finite", operation=operation, inside=inside, returned=said.get("returned", "")),
-        remedy=note("doctor.write_disable_jit", jax=spelled(failure, "jax"), check=said.get("checked in a block", ""))
+        remedy=note("doctor.write_softmax", function=function, jnp=jnp)
+        if function in _SHIFTED and operation == "sub"
+        else note("doctor.write_disable_jit", jax=spelled(failure, "jax"), check=said.get("checked in a block", ""))
         if inside
         else note("doctor.write_matrix", function=function, needs=matrix, jnp=jnp)
         if matrix
