@@ -26,6 +26,7 @@ from .entries import Entry, beyond, displaying, entries_of, first_of_jax, librar
 from .held import largest_alive, shared_in
 from .holder import holder_at, holder_of, source_of
 from .jit_calls.jit_call import jit_call
+from .libraries.applied import OF_COLLECTIONS, applied
 from .libraries.batches import module_in
 from .libraries.jax_functions import is_jitted_itself, selector_of_jax
 from .libraries.selectors import selector_of
@@ -133,6 +134,8 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
         found = replace(found, said=(*found.said, *mapped_list(users)))
     if found.kind in WRONG_ARGUMENTS:
         found = _with_operands(found, users[-1], beyond(entries, users[-1]))
+    if found.kind in OF_COLLECTIONS:
+        found = replace(found, said=(*found.said, *applied(users, dict(found.said).get("collection", ""))))
     if found.kind in OF_TIME:
         callers = [each.frame for each in entries if each is not users[-1]]
         swapped = time_as_state(users[-1].place, users[-1].frame, callers)

@@ -142,6 +142,9 @@ SCOPE_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(layer) or 'The module'} updates {quoted(name)} of the collection {quoted(collection)}, which "
         "apply() keeps as it is unless it is named in mutable=."
     ),
+    "error_applied_at": lambda code, location: (
+        f"The model gets its variables at {printable(location)}: {quoted(code)}"
+    ),
     "write_mutable": _write_mutable,
     "error_no_module_key": lambda layer, name: (
         f"{quoted(layer)} needs a key of random numbers for {quoted(name)}, but gets none."

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from .....records.note import note
+from .....records.note import Note, note
 from ....record.failure import Failure
 from ..expression import expression_of, spelled
+from ..static_values import CALL
 from .explained import Explained, Rule
 from .operands import fact, shortened
 
@@ -55,9 +56,47 @@ def explain_variables(failure: Failure) -> Explained:
     layer, name, collection = _layer(failure), fact(failure, "name"), fact(failure, "collection")
     if fact(failure, "empty"):
         found = note("doctor.error_no_collection", layer=layer, name=name, collection=collection)
-        return Explained(found, note("doctor.write_collection", collection=collection))
+        code = _with_collection(failure, collection)
+        return Explained(found, note("doctor.write_collection", collection=collection), code, _applied_at(failure))
     found = note("doctor.error_no_variable", layer=layer, name=name, collection=collection or "params")
-    return Explained(found, note("doctor.write_variable"))
+    return Explained(found, note("doctor.write_variable"), None, _applied_at(failure))
+
+
+def _applied_at(failure: Failure) -> tuple[Note, ...]:
+    """Return a note on the call through which the module gets its variables."""
+    code, location = fact(failure, "applied"), fact(failure, "applied at")
+    return (note("doctor.error_applied_at", code=code, location=location),) if code else ()
+
+
+def _applied(failure: Failure) -> ast.Call | None:
+    """Return the call of ``apply()``; ``None`` if it is unknown."""
+    node = ast.parse(fact(failure, "applied") or "None", mode="eval").body
+    return node if isinstance(node, ast.Call) else None
+
+
+def _with_collection(failure: Failure, collection: str) -> str | None:
+    """Return the call of ``apply()`` with a collection beside the parameters, if some variable holds it."""
+    node, held = _applied(failure), fact(failure, "held")
+    variables = node.args[0] if node is not None and node.args else None
+    if node is None or not isinstance(variables, ast.Dict) or not variables.keys or not held:
+        return None
+    if not all(isinstance(each, ast.Constant) and each.value != collection for each in variables.keys):
+        return None
+    variables.keys.append(ast.Constant(value=collection))
+    variables.values.append(ast.parse(held, mode="eval").body)
+    target = fact(failure, "assigned")
+    return f"{target} = {ast.unparse(node)}" if target else f"{CALL}\n{ast.unparse(node)}"
+
+
+def _with_mutable(failure: Failure, collection: str) -> str | None:
+    """Return the call of ``apply()`` that updates a collection, and returns it beside the output."""
+    node, target, free = _applied(failure), fact(failure, "assigned"), fact(failure, "free")
+    if node is None or any(each.arg in ("mutable", None) for each in node.keywords) or not free:
+        return None
+    names = ast.List([ast.Constant(value=collection)], ast.Load())
+    node.keywords.append(ast.keyword(arg="mutable", value=names))
+    output = f"({target})" if "," in target else target
+    return f"{output}, {free} = {ast.unparse(node)}" if target else f"{CALL}\n{ast.unparse(node)}"
 
 
 def _layer(failure: Failure) -> str:
@@ -90,7 +129,8 @@ def explain_immutable(failure: Failure) -> Explained:
     found = note(
         "doctor.error_collection_kept", layer=_layer(failure), name=fact(failure, "name"), collection=collection
     )
-    return Explained(found, note("doctor.write_mutable", collection=collection))
+    remedy = note("doctor.write_mutable", collection=collection)
+    return Explained(found, remedy, _with_mutable(failure, collection), _applied_at(failure))
 
 
 def explain_module_key(failure: Failure) -> Explained:

@@ -149,6 +149,43 @@ def test_statistics_that_are_updated_without_mutable() -> None:
     assert "use_running_average=True" in cell.said
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (
+            "y = model.apply(variables, x, True)",
+            "y, updated = model.apply(variables, x, True, mutable=['batch_stats'])",
+        ),
+        (
+            "updated = y = model.apply(variables, x, True).sum()",
+            "# The call:\nmodel.apply(variables, x, True, mutable=['batch_stats'])",
+        ),
+        (
+            "y = model.apply({'params': params}, x)",
+            "y = model.apply({'params': params, 'batch_stats': variables['batch_stats']}, x)",
+        ),
+        (
+            "stats, batch_stats = 0, variables['batch_stats']; y = model.apply({'params': params}, x)",
+            "y = model.apply({'params': params, 'batch_stats': batch_stats}, x)",
+        ),
+        ("copied = dict(variables); y = model.apply({'params': params}, x)", None),  # either may be meant
+        ("y = model.apply({'params': params, **{}}, x)", None),
+        ("y = model.apply(variables, x, True, mutable=['other'])", None),
+    ],
+)
+def test_the_call_that_applies_the_model_is_named_and_written(line: str, code: str | None) -> None:
+    cell = Cell(
+        f"{NET.replace('nn.Dropout(0.5, deterministic=not train)(x)', 'x')}\nparams = variables['params']\n{line}"
+    )
+    last = len(cell.source.splitlines())
+    assert f"The model gets its variables at {cell.file}:{last}: model.apply(" in cell.said
+    assert cell.finding.code == code
+    if code is not None:
+        before = line.rpartition("; ")[0]
+        again = Cell("\n".join([*cell.source.splitlines()[1:-1], before, code]))
+        assert again.error is None, again.error
+
+
 def test_another_collection_that_is_updated_has_no_word_on_statistics() -> None:
     cell = Cell(
         f"""{NET}
