@@ -108,6 +108,7 @@ def test_the_code_computes_what_python_computes(case: str) -> None:
         "if x > y:  # here\n    x = x + 1\n    assert True\nreturn x",
         "if x > y:  # here\n    z = x\n    y = z\nif n == 2:\n    y = y + (z if x > y else 0)\nreturn y",
         "steps = 2\nif x > y:  # here\n    steps = 3\nfor _ in range(steps): x = x + 1\nreturn x",
+        "table, at = [x, y], 0\nif x > y:  # here\n    at = 1\nreturn table[at]",
         "if x > y:  # here\n    return x\nelif y > 0:\n    y = y + 1\nreturn y",
     ],
 )

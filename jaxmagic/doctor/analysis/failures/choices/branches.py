@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 
 from ....record.failure import Failure
 from ...replaced_node import ReplacedNode
-from ..expression import Expression, statements, with_imports
+from ..expression import Expression, statements, value_named, with_imports
 from ..known_values.size_use import names_in_body
 from .selection import as_array, bool_shape, computes_alike, is_pure, is_traced, loaded, same_shape, where
 
@@ -38,7 +38,7 @@ def rewritten_if(failure: Failure, failing: Expression) -> str | None:
     first, other = (_assigned(failure, each, {}) for each in (statement.body, orelse))
     pairs = None if first is None or other is None else _pairs(first, other)
     pairs = {name: each for name, each in (pairs or {}).items() if not _is_temporary(failure, statement, name, each)}
-    if not pairs or any(name in names_in_body(failure, "size", "range", "slice") for name in pairs):
+    if not pairs or not _may_be_arrays(failure, pairs):
         return None
     code = _written(failure, statement.test, pairs)
     return with_imports(failure, code, "jax.numpy") if code is not None and len(code) <= _LONGEST else None
@@ -151,6 +151,16 @@ def _is_used(failure: Failure, name: str) -> bool:
     """Return whether the failing function has a variable with a name, as far as its statements are known."""
     nodes = (node for text in failure.body for each in statements(text) for node in ast.walk(each))
     return name in failure.parameters or any(isinstance(each, ast.Name) and each.id == name for each in nodes)
+
+
+def _may_be_arrays(failure: Failure, pairs: Mapping[str, tuple[ast.expr, ast.expr]]) -> bool:
+    """Return whether nothing in the function needs a number of Python: no size, and no index that a list may have."""
+    nodes = [node for text in failure.body for each in statements(text) for node in ast.walk(each)]
+    indices = _read(each.slice for each in nodes if isinstance(each, ast.Subscript))
+    numbers = {name for name, each in pairs.items() if not any(value_named(failure, read) for read in _read(each))}
+    return indices.isdisjoint(numbers) and not any(
+        name in pairs for name in names_in_body(failure, "size", "range", "slice")
+    )
 
 
 def _is_temporary(failure: Failure, statement: ast.If, name: str, values: Iterable[ast.expr]) -> bool:
