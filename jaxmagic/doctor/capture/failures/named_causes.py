@@ -35,4 +35,4 @@ def named_causes(
         allowed, variable = allowed_platforms()
         yield from (("allowed", allowed), ("variable", "1" if variable else ""))
     if facts.kind in OF_RULES:
-        yield from rule_facts(facts.kind, dict(facts.said).get("rule", ""), frame, calls)
+        yield from rule_facts(facts.kind, dict(facts.said), frame, calls)

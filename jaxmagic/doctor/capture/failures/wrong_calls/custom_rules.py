@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from .....records.cell_names import known_as
-from .....runtime.around import attribute, is_exactly, of_type
+from .....runtime.around import attribute, is_exactly, of_type, variables_of
 from .....runtime.tracing import running_rule
 from ..statement import is_outdated
 
@@ -30,20 +31,25 @@ _CUSTOM = "custom_vjp", "custom_jvp"
 _FUNCTIONS = ast.FunctionDef, ast.Lambda
 
 
-def rule_facts(kind: str, name: str, frame: FrameType, calls: Sequence[FrameType]) -> Iterator[tuple[str, str]]:
+def rule_facts(
+    kind: str, said: Mapping[str, str], frame: FrameType, calls: Sequence[FrameType]
+) -> Iterator[tuple[str, str]]:
     """Iterate over what is known of the rule: its name and lines, and the arguments that get a cotangent.
 
     Args:
         kind: the kind of the error.
-        name: the name of the rule, if JAX says it.
+        said: what JAX says: the name of the rule, or the line that it transformed.
         frame: the call of the user's line.
         calls: the calls that this line led to, where JAX has left them in the traceback.
     """
-    running = _function(running_rule(calls))
-    around = (frame.f_locals, frame.f_globals, {} if running is None else running.__globals__)
-    known = list({id(each): each for names in around for each in names.values() if _is_custom(each)}.values())
-    found = [(each, rule) for each in known for rule in _rules(each, OF_RULES[kind]) if running in (None, rule)]
-    found = [(each, rule) for each, rule in found if not name or rule.__name__ == name]
+    running, name, line = _function(running_rule(calls)), said.get("rule", ""), said.get("code", "")
+    around = (variables_of(frame), frame.f_globals, {} if running is None else running.__globals__)
+    named = [(key, each) for names in around for key, each in names.items() if _is_custom(each)]
+    if running is None and line:  # which names the function, unless that is called through others
+        named = [(key, each) for key, each in named if re.search(rf"\b{key}\b", line)]
+    known = {id(each): each for _, each in named}
+    found = [(each, rule) for each in known.values() for rule in _rules(each, OF_RULES[kind])]
+    found = [(each, rule) for each, rule in found if running in (None, rule) and name in ("", rule.__name__)]
     if running is None and len(found) != 1:  # another function of a module may be meant
         return
     rule = running or found[0][1]
@@ -52,8 +58,7 @@ def rule_facts(kind: str, name: str, frame: FrameType, calls: Sequence[FrameType
     yield from (("rule", rule.__name__), ("rule at", f"{known_as(rule.__code__.co_filename)}:{_line(rule.__code__)}"))
     yield from _returned(rule.__code__)
     if len(found) == 1:
-        custom, _ = found[0]
-        yield from _arguments(custom)
+        yield from _arguments(found[0][0])
 
 
 def _is_custom(value: object) -> bool:

@@ -304,7 +304,8 @@ def test_no_rule_is_named_where_another_one_may_have_run() -> None:
         f, g = jax.custom_vjp(lambda x: x), jax.custom_vjp(lambda x: x)
         f.defvjp(lambda x: (x, None), lambda r, g: g)
         g.defvjp(lambda x: (x, None), lambda r, g: (g,))
-        jax.grad(f)(1.0)  # here
+        rules = [f, g]
+        jax.grad(rules[0])(1.0)  # here
     """)
     assert "The backward rule returns no tuple, but it has to return a tuple of one cotangent." in cell.said
     assert cell.finding.code is None
@@ -319,6 +320,19 @@ def test_no_rule_is_named_where_another_one_may_have_run() -> None:
         jax.grad(other)(1.0)  # here
     """)
     assert "The backward rule returns no tuple, but it has to return a tuple of one cotangent." in cell.said
+
+
+def test_the_line_that_was_transformed_tells_functions_apart() -> None:
+    cell = Cell("""
+        f, g = jax.custom_vjp(lambda x: x), jax.custom_vjp(lambda x: x)
+        f.defvjp(lambda x: (x, None), lambda r, g: g)
+        g.defvjp(lambda x: (x, None), lambda r, g: (g,))
+        def loss(x):
+            return f(x) * 2
+        jax.grad(loss)(1.0)  # here
+    """)
+    assert cell.finding.code == "# What the rule returns:\n(g,)"
+    assert f"<lambda> is defined at {cell.file}:3." in cell.said
 
 
 def test_several_returns_are_not_told_apart() -> None:
