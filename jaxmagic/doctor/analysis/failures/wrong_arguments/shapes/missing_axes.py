@@ -91,11 +91,10 @@ def _with(failing: Expression, side: ast.expr, new: ast.expr, shape: Shape) -> W
             node = ast.BinOp(new if side is left else left, op, new if side is right else right)
         case ast.Compare(left=left, ops=ops, comparators=[right]):
             node = ast.Compare(new if side is left else left, ops, [new if side is right else right])
-        case ast.Call(func=func, args=args, keywords=keywords):
-            node = ast.Call(func, [new if each is side else each for each in args], keywords)
         case ast.AugAssign(target=target, op=op):
             changed = ast.fix_missing_locations(ast.AugAssign(target, op, new))
             return Widened(new, shape, ast.unparse(changed))
-        case _:
-            raise TypeError(failing.node)
+        case call:
+            assert isinstance(call, ast.Call)
+            node = ast.Call(call.func, [new if each is side else each for each in call.args], call.keywords)
     return Widened(node, shape, failing.with_node(node))
