@@ -14,7 +14,7 @@ from ....analysis.program_names import name_in_xla
 from ....record.evidence import Evidence
 from ...host.host_time import names_of_program
 from ...host.syntax import around, loop_around, own_nodes
-from ...rewriting.syntax import last_name, stored, tree_of
+from ...rewriting.syntax import last_name, stored, tree_of, tree_of_code
 from ...rule import source_at
 
 #: So many lines are told.
@@ -34,15 +34,16 @@ def calling_sites(evidence: Evidence) -> list[tuple[Frame, int]]:
     for each in evidence.programs or ():
         lines = each.called_from or ((each.called_at,) if each.called_at is not None else ())
         if each.eager and lines:
-            sites[_site(_in_the_code(lines, evidence))] += 1
+            sites[_site(_in_the_code(lines, evidence), evidence)] += 1
     least = _LEAST_SHARE * sites.total()
     return [(line, count) for line, count in sites.most_common(_MOST_LINES) if count >= least]
 
 
-def _site(lines: Sequence[Frame]) -> Frame:
+def _site(lines: Sequence[Frame], evidence: Evidence) -> Frame:
     """Return the first line from the outermost one on that does not itself call the function of the next one."""
     for inner, line in zip(lines[-2::-1], lines[:0:-1], strict=True):
-        if inner.function.rpartition(".")[2] not in {last_name(each.func) for each in _calls(line)}:
+        calls = _calls_of_magic(evidence) if _is_magic(line) else _calls(line)
+        if inner.function.rpartition(".")[2] not in {last_name(each.func) for each in calls}:
             return line
     return lines[0]
 
@@ -56,6 +57,15 @@ def _in_the_code(lines: Sequence[Frame], evidence: Evidence) -> Sequence[Frame]:
         if each.cell is not None or (code and "\n".join(text_of(each.file)).rstrip().endswith(code))
     ]
     return lines[: own[-1] + 1] if own else lines
+
+
+def _is_magic(line: Frame) -> bool:
+    return any(isinstance(each, ast.Pass) for each in around(line)[-1:])
+
+
+def _calls_of_magic(evidence: Evidence) -> list[ast.Call]:
+    """Return the calls in the code that a line magic examines."""
+    return [each for each in ast.walk(tree_of_code(evidence.code)) if isinstance(each, ast.Call)]
 
 
 def _calls(line: Frame) -> list[ast.Call]:

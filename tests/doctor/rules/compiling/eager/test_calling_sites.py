@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jax.numpy as jnp
 import pytest
+from shells import Session
 
 import jaxmagic
 
@@ -56,3 +57,23 @@ def test_the_call_of_a_library_is_told_and_not_the_function_that_it_calls(
         "Make update = jax.jit(svi.update) once, before the loop, and call update in place of svi.update, if its "
         "arguments are arrays and it changes no object."
     )
+
+
+@pytest.mark.clock
+@pytest.mark.usefixtures("any_programs_are_long")
+def test_a_line_magic_is_not_the_line_that_calls_a_library_back(
+    inference: Callable[..., object], session: Session
+) -> None:
+    session.shell.user_ns["Inference"] = inference
+    session.run(
+        "import jax.numpy as jnp\n"
+        "def model(x):\n"
+        "    functions = (jnp.sin, jnp.cos, jnp.tan, jnp.sinh, jnp.cosh, jnp.tanh, jnp.exp, jnp.expm1, jnp.log1p)\n"
+        "    return sum(f(abs(each)).sum() for each in (x, x[:90], x[:40], x[:30]) for f in functions)\n"
+        "def fit(x):\n"
+        "    result = Inference(lambda t: float(model(t))).update(x)\n"
+        "    return result, 0"
+    )
+    session.run("%jaxdoctor -q --only compile-time -v diagnosis y, rest = fit(jnp.ones(379))")
+    (found,) = session.shell.user_ns["diagnosis"].findings
+    assert (found.source or "").startswith("result = Inference(lambda t: float(model(t))).update(x)")
