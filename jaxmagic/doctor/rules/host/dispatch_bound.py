@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from typing import NamedTuple
 from .... import units
 from ....records.call_stack import Frame
 from ....records.note import Note, note
+from ...analysis.reused_memory import parameters_of
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
@@ -23,7 +25,16 @@ from .decisions import chosen_by_values
 from .functions.given_numbers import numbers_given
 from .functions.given_objects import gives_an_object, modules_given
 from .functions.varying_static import varying_static
-from .host_time import LEAST_NS, HostTime, host_time, jitted_calls, matters, programs_named, shapes_of
+from .host_time import (
+    LEAST_NS,
+    HostTime,
+    host_time,
+    jitted_calls,
+    matters,
+    most_copying_ns,
+    programs_named,
+    shapes_of,
+)
 from .independence import independent_calls, mapped_axes
 from .syntax import around, called_as, comprehension_around, loop_around, site_of, tree_of, written_as
 
@@ -33,9 +44,6 @@ _MANY = 10
 #: A call is short if the device is idle for it for at least this share of the time that it runs for it.
 _SHORT = 0.5
 
-#: Arguments of at most this size in all, such as numbers, are copied in less time than a call takes.
-_SMALL_BYTES = 2**10
-
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find short calls that recur."""
@@ -44,18 +52,17 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     for call in jitted_calls(evidence, time.use):
         exposed_ns = call.exposed_ns - call.put_ns + call.after_wait_ns
+        programs = programs_named(call.name, evidence)
+        line = site_of(call.name, programs, evidence)
         idle_ns = (call.exposed_ns - call.put_ns) * time.exposed_scale + _after_waits_ns(call, time)
+        idle_ns -= _copies_ns(call, line, programs, evidence)
         cost_ns = idle_ns * (1 - 1 / call.count)  # one call remains
         if call.count < _MANY or exposed_ns < _SHORT * call.busy_ns or not matters(cost_ns, evidence):
             continue
-        programs = programs_named(call.name, evidence)
         if len({(each.function, each.location) for each in programs}) > 1:
             continue  # the calls are those of several functions with one name
         if any(each.function is None for each in programs):
             continue  # a part of a derivative of an eager operation: nobody has jitted or called it as such
-        line = site_of(call.name, programs, evidence)
-        if call.puts >= call.count and not _takes_little(call, line, programs, evidence):
-            continue  # copying may be what takes the time
         defined = next((each.location for each in programs), None)
         alike = len({shapes_of(each) for each in programs} - {None}) <= 1
         advice = _advice(call, line, programs, evidence, alike=alike)
@@ -194,12 +201,26 @@ def _items(line: Frame, loop: ast.AST | None, called: str) -> str:
     return ", ".join(each for each in targets if each in given)
 
 
-def _takes_little(call: Dispatch, line: Frame | None, programs: Sequence[Program], evidence: Evidence) -> bool:
-    """Return whether all that calls copy to the device are numbers, or other arguments of little size."""
-    sizes = [each.executable.argument_bytes for each in programs]
-    if all(size is not None and size <= _SMALL_BYTES for size in sizes):
-        return True
-    return call.puts <= call.count * numbers_given(called_as(call.name, programs, evidence), line, evidence)
+def _copies_ns(call: Dispatch, line: Frame | None, programs: Sequence[Program], evidence: Evidence) -> float:
+    """Return how much of the idle time copies of arguments may take, at most: one call would have to copy them too.
+
+    Each call copies its largest arguments, as many as it hands over, unless these are numbers. Infinite if their
+    sizes are unknown.
+    """
+    if call.puts < call.count or call.puts <= call.count * numbers_given(
+        called_as(call.name, programs, evidence), line, evidence
+    ):
+        return 0.0
+    sizes = [_largest_bytes(each, math.ceil(call.puts / call.count)) for each in programs]
+    return most_copying_ns(call, call.count * max(sizes, default=math.inf))
+
+
+def _largest_bytes(program: Program, count: int) -> float:
+    """Return the size of the largest arguments of a program, or of all; infinite if it is unknown."""
+    all_bytes = program.executable.argument_bytes
+    sizes = [] if program.module is None else [each.size_bytes for each in parameters_of(program.module)]
+    largest = sum(sorted(sizes)[-count:]) if sizes and all(sizes) else math.inf
+    return min(largest, math.inf if all_bytes is None else all_bytes)
 
 
 def _mapped(line: Frame, function: str) -> str | None:
@@ -236,9 +257,9 @@ RULE = Rule(
     f"these calls for at least {units.percent(LEAST_IDLE)} of the run without compiling, at least "
     f"{units.time(LEAST_NS)}, and at least half as long as it runs for them. The cost is a lower bound: this idle "
     "time of all calls but one, without copying, and without what waits cost. It also leaves out the share of the "
-    "host's time in lines that the suggested code keeps after the call of all rounds. Functions that get host arrays "
-    "in every call do not count, unless the syntax and the inputs show that these are numbers, or all arguments "
-    f"together take at most {_SMALL_BYTES // 2**10} KiB. The advice is jax.vmap where the syntax shows that no call "
+    "host's time in lines that the suggested code keeps after the call of all rounds. Where every "
+    "call gets host arrays that are not numbers, as far as the syntax and the inputs show, the cost is less by the "
+    "longest time that copying them may take, at 1 GB/s. The advice is jax.vmap where the syntax shows that no call "
     "needs the result of another: in a comprehension, in map or np.vectorize, or in a for loop that computes the "
     "arguments from nothing else. If loops around it may need earlier results, the advice is one such call in each "
     "pass. Elsewhere the advice is jax.lax.scan if the loop only counts or goes over items, and "

@@ -260,6 +260,11 @@ def copying_ns(call: Dispatch, moved_bytes: int) -> float:
     return max(call.pending_ns - call.count * _WAKES_NS, 0) + inside_ns + call.put_ns
 
 
+def most_copying_ns(call: Dispatch, moved_bytes: float) -> float:
+    """Return for how long, at most, the device was idle because of copies, without `put_ns`."""
+    return max(call.pending_ns - call.count * _WAKES_NS, 0) + moved_bytes / _SLOWEST
+
+
 def putting_ns(time: HostTime, count: int, moved_bytes: int) -> float:
     """Return for how long copies outside of calls keep the device idle, as by ``jax.device_put``.
 

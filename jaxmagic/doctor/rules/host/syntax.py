@@ -150,7 +150,8 @@ def called_as(name: str, programs: Sequence[Program], evidence: Evidence) -> str
     """Return the variable or attribute by which a jitted function is called; its own name if that is unknown.
 
     It is the only one that the calling function, or else the code, has for it. Of several functions with one name, as
-    lambdas have, it is unknown which one is called.
+    lambdas have, it is unknown which one is called. A module of a library that is jitted as a whole has the name of
+    its class, and the line that calls it another one.
 
     Args:
         name: the name of the function.
@@ -158,6 +159,8 @@ def called_as(name: str, programs: Sequence[Program], evidence: Evidence) -> str
         evidence: the jitted functions that the code names.
     """
     places = {each.location or each.transformed_at for each in programs} - {None}
+    if not places:
+        return _module_called(programs) or name
     if len(places) != 1:
         return name
     callers = [each.caller.jitted for each in programs if each.caller is not None]
@@ -167,6 +170,19 @@ def called_as(name: str, programs: Sequence[Program], evidence: Evidence) -> str
             return name if name in names or len(names) > 1 else names.pop()
     names = set(_names_of_lambda(places.pop())) if name == "<lambda>" else set()
     return names.pop() if len(names) == 1 else name
+
+
+def _module_called(programs: Sequence[Program]) -> str:
+    """Return the variable or attribute of the only module that the lines of programs call; empty if it is unknown."""
+    found = {called for each in programs for called in _modules_called(each) or ("",)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _modules_called(program: Program) -> list[str]:
+    line = program.called_at
+    statement = [] if line is None else around(line)[-1:]
+    names = {each.rpartition(".")[2] for each in program.modules}
+    return [name for name in names for node in statement if line is not None and calls_of(name, node, line)]
 
 
 def _names_of_lambda(location: str | None) -> Iterator[str]:

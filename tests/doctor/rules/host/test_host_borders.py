@@ -376,8 +376,8 @@ class TestCalls:
             (100, 4_999_999, {}, None),
             (10, 20 * MS, {"busy_ns": 39 * MS}, 0.9 * 11 * MS),
             (10, 20 * MS, {"busy_ns": 41 * MS}, None),
-            (10, 20 * MS, {"puts": 10}, None),
-            (10, 20 * MS, {"puts": 9}, 18 * MS),
+            (10, 20 * MS, {"pending_ns": 5 * MS}, 18 * MS),
+            (10, 20 * MS, {"pending_ns": 5 * MS, "puts": 10}, 0.9 * (16 * MS - 20 * 1024)),
         ],
     )
     def test_short_calls_but_one(
@@ -388,15 +388,37 @@ class TestCalls:
         assert [each.cost_ns for each in found] == ([] if cost_ns is None else [pytest.approx(cost_ns)])
         assert not list(not_jitted.look(evidence((calls("step", count, exposed_ns, **changes),), programs=known)))
 
-    @pytest.mark.parametrize(("argument_bytes", "is_found"), [(4, True), (1024, True), (1025, False), (None, False)])
-    def test_numbers_that_are_copied_are_no_reason_to_be_slow(
-        self, evidence: Any, executable: Any, argument_bytes: int | None, is_found: bool
+    @pytest.mark.parametrize(
+        ("puts", "argument_bytes", "array_bytes", "copies_ns"),
+        [
+            (10, 4, (), 40),
+            (10, 2**19, (), 10 * 2**19),
+            (10, 2**21, (), None),
+            (10, None, (), None),
+            (10, 2**21, (2**19, 2**18, 4), 10 * 2**19),
+            (11, 2**21, (2**19, 2**18, 4), 10 * (2**19 + 2**18)),
+            (20, 2**21, (2**19, 2**18, 4), 10 * (2**19 + 2**18)),
+            (9, 2**21, (), 0),
+        ],
+    )
+    def test_copies_in_short_calls_are_no_part_of_their_cost(
+        self, evidence: Any, executable: Any, puts: Any, argument_bytes: Any, array_bytes: Any, copies_ns: Any
     ) -> None:
-        known = program("step", executable, eager=False)
-        known = replace(known, executable=executable(name="jit_step", argument_bytes=argument_bytes))
-        call = calls("step", 10, 20 * MS, puts=10, put_ns=5 * MS)
+        """They take a nanosecond per byte at most, of as many arguments as a call hands over, the largest ones."""
+        given = [
+            hlo.instruction("parameter", elements=each // 4, parameter_number=number)
+            for number, each in enumerate(array_bytes)
+        ]
+        inputs = tuple(Sharded(name=f"x{number}", shape="", pieces=None) for number in range(len(given)))
+        known = replace(
+            program("step", executable, eager=False),
+            executable=executable(name="jit_step", argument_bytes=argument_bytes),
+            module=hlo.module(*given, name="jit_step", inputs=inputs) if given else None,
+        )
+        call = calls("step", 10, 20 * MS, puts=puts, put_ns=5 * MS)
         found = list(dispatch_bound.look(evidence((call,), programs=(known,))))
-        assert [each.cost_ns for each in found] == ([pytest.approx(0.9 * 15 * MS)] if is_found else [])
+        cost_ns = [] if copies_ns is None else [pytest.approx(0.9 * (15 * MS - copies_ns))]
+        assert [each.cost_ns for each in found] == cost_ns
 
     def test_calls_of_different_shapes_cannot_become_rounds_of_a_scan(self, evidence: Any, executable: Any) -> None:
         def known(*shapes: str) -> tuple[Program, ...]:

@@ -94,6 +94,29 @@ def test_a_function_of_a_factory_is_called_by_its_variable_unless_it_has_its_own
     assert called_as("step", [program], replace(evidence, jitted=tuple(variables))) == "step"
 
 
+def test_a_module_that_is_jitted_as_a_whole_is_called_by_its_variable(
+    tmp_path: Path, timing: Any, executable: Any
+) -> None:
+    """The program has the name of its class."""
+    file = tmp_path / "program.py"
+    file.write_text("for x in xs:\n    y = self.forward(scaled(x))\n    z = step(model, x)\n")
+    evidence = Evidence(code=None, first=timing(), observed=timing())
+
+    def program(line: int, *modules: str) -> Program:
+        line_called = Frame(function="run", file=str(file), line=line)
+        return Program(
+            executable=executable(), module=None, function="fun_wrapped", called_at=line_called, modules=modules
+        )
+
+    assert called_as("CNN", [program(2, "self.forward", "model")], evidence) == "forward"
+    assert called_as("step", [program(3, "model")], evidence) == "step"
+    assert called_as("CNN", [program(2, "self.forward"), program(3, "model")], evidence) == "CNN"
+    assert called_as("CNN", [program(2)], evidence) == "CNN"
+    site = site_of("CNN", [program(2, "self.forward")], evidence)
+    assert site is not None
+    assert site.line == 2
+
+
 def test_the_line_of_a_lambda_tells_which_of_several_it_is(tmp_path: Path, executable: Any, timing: Any) -> None:
     file = tmp_path / "program.py"
     file.write_text(
