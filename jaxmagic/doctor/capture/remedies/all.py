@@ -52,6 +52,8 @@ def _constant(finding: RuleFinding, code: TriedCode) -> Change | Builds:
 
 
 def _jitted(finding: RuleFinding, code: TriedCode) -> Change:
+    if finding.remedy is not None and finding.remedy.kind == "doctor.converted_items":
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     if replaces_loop(finding.code or ""):
         return pasted_code.propose(finding, code)
     if transformed_calls.is_outermost(finding):

@@ -75,7 +75,19 @@ def _carried(library: str, modules: str, jit: str, *, scans: bool, items: str = 
         yield "The loops of jax.lax lose what is changed in modules, or fail."
 
 
+def _converted_items(function: str, line: str, joined: str, array: str) -> str:
+    """Word how to prepare items with NumPy, where each of them becomes an array of JAX before a batch is made."""
+    return (
+        f"{printable(function)} turns one item at a time into arrays of JAX, from {printable(line)} on, and "
+        f"{printable(joined)} joins them. Prepare the items with NumPy, join them with np.stack, and call "
+        "jnp.asarray once for each batch. Faster still, index a whole batch at once, as "
+        f"{printable(array)}[indices], and prepare that. NumPy divides integers in float64: begin with "
+        ".astype(np.float32) to compute in float32."
+    )
+
+
 LOOP_REMEDIES: dict[str, Callable[..., str]] = {
+    "converted_items": _converted_items,
     "dispatch_bound_scan": _scan,
     "dispatch_bound_until": _until,
     "host_wait_filter_jit": lambda: (

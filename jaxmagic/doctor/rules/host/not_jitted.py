@@ -159,7 +159,8 @@ RULE = Rule(
     f"{MANY_TRANSFORMED} per run on, or {FEW_TRANSFORMED} if they take {units.percent(LARGE_SHARE)} of it: each of "
     "them transforms f again. Where f is not jitted, its transformed calls "
     "cost the time in which they were running, as the samples of the host show, without that of the device; where "
-    "most calls of f are not transformed, f itself is jitted. Also "
+    "most calls of f are not transformed, f itself is jitted. A function that only prepares one item of an array of "
+    "NumPy, as its syntax shows, is not to be jitted if its results are joined: NumPy prepares them. Also "
     f"reports operations outside jit for which the device works for half of the run, or {MANY} of them for a tenth "
     "of it, as XLA would fuse them; what that gains is not estimated.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",

@@ -39,6 +39,7 @@ from ..functions.transformed_function import (
 )
 from ..host_time import jitted_operations
 from ..syntax import Function, around, function_around, loop_around, own_nodes
+from .converted_items import converted_items
 from .filled_loops import filled_loop
 from .looped import MOST_UNROLLED, is_looped, unrolled_in
 from .rebound import rebound
@@ -70,6 +71,9 @@ class Advised(NamedTuple):
 
 def advice_for(line: Frame | None, count: int, evidence: Evidence) -> Advised:
     """Return what to do about operations, the most of which are called at a line."""
+    prepared = converted_items(line, evidence)
+    if prepared is not None:
+        return Advised(None, False, False, prepared, None)
     called = called_function(evidence, count, MOST_UNROLLED - jitted_operations(evidence), line=line)
     traces = transforms(evidence)
     if called is not None:
