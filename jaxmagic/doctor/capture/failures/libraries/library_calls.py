@@ -7,8 +7,13 @@ from collections.abc import Sequence
 
 from ....analysis.failures.messages import is_jax_file
 
-#: The files with the wrappers of functions that ``jax.named_scope`` or a context manager decorates.
-_WRAPPERS = "/jax/_src/source_info_util.py", "/contextlib.py"
+#: The files with the wrappers of functions that ``jax.named_scope``, a context manager or a transformation decorates.
+# fmt: off
+_WRAPPERS = "/contextlib.py", *(f"/jax/_src/{each}.py" for each in (
+    "source_info_util", "traceback_util", "profiler", "api", "api_util", "pjit", "linear_util", "ad_checkpoint",
+    "interpreters/partial_eval", "interpreters/batching", "interpreters/ad",
+))
+# fmt: on
 
 
 def innermost_library_call(files: Sequence[str]) -> int | None:

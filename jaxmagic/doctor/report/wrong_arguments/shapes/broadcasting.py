@@ -181,9 +181,14 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
     "write_einsum_axes": lambda: (
         "Write one label per axis of the operand; an ellipsis (...) stands for leading axes."
     ),
-    "write_broadcast": lambda: (
+    "write_broadcast": lambda inside=False: (
         "Shapes are compared from the last axis on: sizes must be equal or 1, and missing axes count as 1. "
-        "x[:, None] adds an axis: each element of x then meets all of the other array."
+        + (
+            "The arrays meet inside the library: look for the one that it was given with another size, on this line "
+            "or before."
+            if inside
+            else "x[:, None] adds an axis: each element of x then meets all of the other array."
+        )
     ),
     "write_broadcast_to": lambda: (
         "Sizes are compared from the last axis on, and must be equal, or 1 in the value, which has no more axes than "

@@ -52,7 +52,8 @@ def explain_broadcast(failure: Failure) -> Explained:
     wider = widened(failure, failing, texts, shapes) if texts and failing is not None else []
     if wider and failing is not None and (fits := fitting([each[:2] for each in wider], failing)) is not None:
         return Explained(found, fits, wider[0].code)
-    return Explained(found, _fitting(failure, shapes, texts) or note("doctor.write_broadcast"))
+    inside = failure.library is not None and not texts
+    return Explained(found, _fitting(failure, shapes, texts) or note("doctor.write_broadcast", inside=inside))
 
 
 def _has_integer_labels(failure: Failure, shapes: list[Shape]) -> bool:

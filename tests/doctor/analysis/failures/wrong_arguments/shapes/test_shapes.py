@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
@@ -245,6 +246,29 @@ def test_a_library_that_multiplies_is_named_and_its_operands_are_not() -> None:
     assert "x (" not in first
     assert first.startswith("(2, 3) and (4, 5) cannot be multiplied")
     assert "It happened in dense" in cell.said
+
+
+@pytest.fixture
+def unfiltered() -> Iterator[None]:
+    """Let tracebacks have JAX's own frames, as in IPython."""
+    before = jax.config.jax_traceback_filtering
+    jax.config.update("jax_traceback_filtering", "off")
+    yield
+    jax.config.update("jax_traceback_filtering", before)
+
+
+@pytest.mark.parametrize("transform", ["", "jax.jit", "jax.vmap", "jax.jacfwd", "jax.checkpoint"])
+@pytest.mark.usefixtures("unfiltered")
+def test_operands_that_meet_inside_a_library_are_not_to_be_given_an_axis(transform: str) -> None:
+    cell = Cell(f"""
+        exec(compile("def scaled(x):\\n    return jnp.ones(5) * x", "/opt/site-packages/layers/dense.py", "exec"))
+        step = {transform}(scaled)
+        step(jnp.ones((4, 4)))  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "It happened in scaled" in cell.said
+    assert "[:, None]" not in cell.said
+    assert "look for the one that it was given with another size" in cell.said
 
 
 @pytest.mark.parametrize("code", ["np.ones(3) + np.ones(4)", "np.ones((3, 4)) @ np.ones((3, 4))", "[1] @ [2]"])
