@@ -151,6 +151,26 @@ def _no_result(shape: str, reason: str, result: str) -> str:
     return f"No result has the type {printable(shape)}."
 
 
+def _eager_updates(array: str, count: int, size_bytes: int, moved_bytes: int, least: int = 0) -> str:
+    return (
+        f"{at_least(format(count, ','), least)} updates per run, such as that of {printable(array)}, are outside of "
+        f"jit: each copies the whole array, up to {units.size(size_bytes)}, to change a part of it. Together they "
+        f"copy {at_least(units.size(moved_bytes), least)} per run."
+    )
+
+
+def _eager_updates_remedy(array: str, function: str) -> str:
+    jitted = f"jax.jit({printable(function)}, donate_argnums=0)"
+    if "." not in function and not function.startswith("dynamic_update"):
+        jitted = f"jax.jit(lambda array, i, value: array.at[i].{printable(function)}(value), donate_argnums=0)"
+    return (
+        f"Update {printable(array)} in a jitted function that donates it, made once, such as {jitted}: XLA then "
+        "changes the array in place. Donating deletes the array that is passed, so nothing else may use it as it was "
+        "before. Or keep it as a NumPy array, which is changed in place, and copy to the device only what "
+        "computations need."
+    )
+
+
 NOTES: dict[str, Callable[..., str]] = {
     "rematerialise": _rematerialise,
     "rematerialise_kept": _kept,
@@ -191,6 +211,9 @@ NOTES: dict[str, Callable[..., str]] = {
         "--verify compiles both programs, which gives the exact bytes."
     ),
     "donation_remedy": _donation_remedy,
+    "eager_updates": _eager_updates,
+    "eager_updates_also": lambda line, source: f"Also updated as a whole: {printable(line)}: {printable(source)}",
+    "eager_updates_remedy": _eager_updates_remedy,
     "donation_in_vain": _in_vain,
     "donation_no_result": _no_result,
     "donation_in_vain_remedy": lambda: "Do not donate it: donating it gains nothing.",

@@ -21,6 +21,7 @@ from ..record.finding import RuleFinding
 from ..record.jitted_names import JittedName
 from ..record.program import PassedArray, Program
 from .copied_arguments import calls_per_run, copied_parameters, copies_spared
+from .device.eager_updates import eager_updates
 from .donating_callers import GivenUp, given_up_after_copy, given_up_inside
 from .host.functions.functions_run import definition
 from .host.host_time import best_run
@@ -59,6 +60,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             if finding is not None:
                 found[key] = finding
     yield from found.values()
+    yield from eager_updates(evidence, RULE.name)
 
 
 def _key(program: Program) -> tuple[str | None, str | None]:
@@ -260,7 +262,10 @@ RULE = Rule(
     "If other code holds these arrays, but the function calls the program in a loop, at the only place that is "
     f"known, and the program copies the arguments in each of at least {_LEAST_CALLS} calls, the function can copy "
     "them once. "
-    "Also reports donated arguments of that size whose memory no result takes.",
+    "Also reports donated arguments of that size whose memory no result takes, and updates outside of jit that "
+    f"replace an array of at least {_LEAST_BYTES // 2**20} MiB, as x = x.at[i].set(y) does: such an operation cannot "
+    "donate, and copies the whole array. The cost is the profiler's time of these copies, if it is at least "
+    f"{units.percent(LEAST_SHARE)} of the run.",
     source="https://docs.jax.dev/en/latest/faq.html#buffer-donation",
     look=look,
     needs=("programs",),

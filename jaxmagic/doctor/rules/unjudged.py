@@ -31,7 +31,7 @@ _COUNTED = frozenset(f"doctor.{each}" for each in (
     "not_jitted", "eager_on_device", "transformed_calls", "dispatch_bound", "transfer", "converted_again", "in_turn",
     "converted_list", "many_numbers", "host_callback", "host_wait_idle", "same_result", "same_arguments",
     "repeated_sort", "repeated_sort_time", "sort_time", "dominant_time", "double_inputs", "slow_products",
-    "moved", "exposed_most", "donation",
+    "moved", "exposed_most", "donation", "eager_updates",
 ))
 # fmt: on
 

@@ -21,6 +21,8 @@ _MOST_BYTES = 2**28
 
 def propose(finding: RuleFinding, code: TriedCode) -> Sizes:
     """Compile the function that the code calls, with the arguments donated that the finding names."""
+    if finding.found.kind == "doctor.eager_updates":  # these are outside of any jitted function
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     for call in jitted_calls(code):
         donated = [name for name in _donated(finding, call) if name in call.arguments]
         if donated:
