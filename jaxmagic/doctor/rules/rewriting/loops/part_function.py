@@ -77,7 +77,7 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
     if operations_of(part) < _LEAST_OPERATIONS or part.lines[0] == place.loop.lineno or vary(part, place):
         return None
     values = numbers_in(place.scope, place.file, place.evidence)
-    items, numbers = TracedIndices(place), ComputedNumbers(place, values)
+    items, numbers = TracedIndices(place, values), ComputedNumbers(place, values)
 
     def rewritten(statement: ast.stmt) -> ast.stmt:
         new: ast.stmt = numbers.visit(items.visit(copy.deepcopy(statement)))
@@ -104,7 +104,7 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
     if (
         not jit
         or {*static} & (assigns([place.loop]) | numbers.arguments.keys())
-        or has_partial(items.slices, part, place)
+        or has_partial(computed, part, place)
     ):
         return None
     if not _can_be_jitted(as_function(computed, given), frozenset(static), place):

@@ -5,14 +5,20 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from ...host.host_time import names_of_program
+from ...host.syntax import Loop
+from ..numbers.narrow import Number
 from ..syntax import loaded
 from .loop_facts import assigns, makes_array
 from .round_parts import Part, Place, programs_at
 
 #: How JAX calls the operation of a slice with bounds that are numbers.
 _SLICING = frozenset({"dynamic_slice", "slice"})
+
+#: What takes a slice that begins anywhere.
+_SLICE = "jax.lax.dynamic_slice_in_dim"
 
 #: A comment above code with slices that begin anywhere.
 WHOLE = "# dynamic_slice_in_dim shifts a slice that would reach beyond the end"
@@ -25,16 +31,17 @@ class TracedIndices(ast.NodeTransformer):
 
     Args:
         place: the loop, and what is known of its variables.
+        values: the numbers around the loop, with their values as far as they are known.
 
     Attributes:
         arguments: what is passed for these parameters.
         slices: how many slices were rewritten.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, values: Mapping[str, Number]) -> None:
         self.arguments: dict[str, str] = {}
         self.slices = 0
-        self._place = place
+        self._place, self._values = place, values
         self._changed = assigns(place.loop.body)
 
     def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> ast.AST:
@@ -55,7 +62,7 @@ class TracedIndices(ast.NodeTransformer):
                 size = self._size(bounds)
                 if size is not None and bounds.lower is not None and is_array(name, self._place, of_jax=True):
                     self.slices += 1
-                    sliced = ast.parse("jax.lax.dynamic_slice_in_dim").body[0]
+                    sliced = ast.parse(_SLICE).body[0]
                     assert isinstance(sliced, ast.Expr)
                     given = [node.value, copy.deepcopy(bounds.lower), copy.deepcopy(size)]
                     return ast.copy_location(ast.Call(sliced.value, given, []), node)
@@ -69,16 +76,18 @@ class TracedIndices(ast.NodeTransformer):
         begins = loaded([bounds.lower])
         size = slice_size(bounds.lower, bounds.upper)
         moves = begins & varying and begins & varying <= self._place.numbers
-        return size if size is not None and moves and not loaded([size]) & varying else None
+        if size is None or not moves or loaded([size]) & varying:
+            return None
+        return size if _begins_inside(bounds.lower, self._place.loop, self._values) else None
 
 
 def slice_size(lower: ast.expr, upper: ast.expr) -> ast.expr | None:
     """Return how long a slice is, by the syntax of its bounds; ``None`` if that does not tell.
 
-    >>> sizes = [("i", "i + n"), ("i * n", "(i + 1) * n"), ("i", "j")]
+    >>> sizes = [("i", "i + n"), ("i * n", "(i + 1) * n"), ("i", "j"), ("i - n + 1", "i + 1"), ("i - 1", "i + 2")]
     >>> sizes = [slice_size(*(ast.parse(each, mode="eval").body for each in pair)) for pair in sizes]
     >>> [each and ast.unparse(each) for each in sizes]
-    ['n', 'n', None]
+    ['n', 'n', None, 'n', '3']
     """
     match lower, upper:
         case _, ast.BinOp(op=ast.Add(), left=left, right=size) if _same(left, lower):
@@ -93,7 +102,54 @@ def slice_size(lower: ast.expr, upper: ast.expr) -> ast.expr | None:
                 return other
             if _follows(again, other) and _same(one, following):
                 return one
-    return None
+    terms = _terms(upper)
+    terms.subtract(_terms(lower))
+    number = terms.pop("", 0)
+    texts = [text for text, count in terms.items() for _ in range(abs(count))]
+    if len(texts) > 1 or (texts and (number or not +terms)) or (not texts and number <= 0):
+        return None
+    return ast.parse(f"({texts[0] if texts else number})", mode="eval").body
+
+
+def _terms(node: ast.expr) -> Counter[str]:
+    """Return how often each term is in a sum, as ``{"i": 1, "n": -1, "": 1}`` for ``i - n + 1``."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=right):
+            terms, others = _terms(left), _terms(right)
+            (terms.update if isinstance(sign, ast.Add) else terms.subtract)(others)
+            return terms
+        case ast.Constant(value=int() as number):
+            return Counter({"": number})
+    return Counter({ast.unparse(node): 1})
+
+
+def _begins_inside(lower: ast.expr, loop: Loop, values: Mapping[str, Number]) -> bool:
+    """Return whether a slice begins at the first element or after it: before it, Python counts from the end.
+
+    A bound that subtracts nothing does, as far as loops usually count.
+    """
+    if not any(isinstance(each, ast.Sub | ast.USub) for each in ast.walk(lower)):
+        return True
+    match loop:
+        case ast.For(target=ast.Name(id=counter), iter=ast.Call(func=ast.Name(id="range"), args=[*bounds])):
+            begin = bounds[0] if len(bounds) == 2 else ast.Constant(0)
+        case _:
+            return False
+    terms = _terms(lower)
+    if len(bounds) > 2 or terms[counter] != 1:
+        return False
+    del terms[counter]
+    terms.update(_terms(begin))
+    number = 0
+    for text, count in terms.items():
+        known = values.get(text)
+        if not text or not count:
+            number += count
+        elif known is not None and known.whole and len(known.pairs) == 1:
+            number += count * known.pairs[0][0]
+        else:
+            return False
+    return number >= 0
 
 
 def _follows(node: ast.expr, number: ast.expr) -> bool:
@@ -119,7 +175,18 @@ def is_array(name: str, place: Place, *, of_jax: bool = False) -> bool:
     return any(each.path == name and each.kind in kinds for each in place.evidence.inputs)
 
 
-def has_partial(slices: int, part: Part, place: Place) -> bool:
-    """Return whether some of the slices in some statements had another size than the others, as the last one may."""
-    programs = Counter(name for each in programs_at(part, place) for name in names_of_program(each) & _SLICING)
-    return max(programs.values(), default=0) > slices
+def has_partial(rewritten: Sequence[ast.stmt], part: Part, place: Place) -> bool:
+    """Return whether a slice in some statements had another size in some rounds, as the last one may.
+
+    Args:
+        rewritten: the statements of the part that compute, with what replaces the slices, and perhaps others.
+        part: the part, as it is.
+        place: the loop.
+    """
+    for statement, new in zip(part.computed, rewritten, strict=False):
+        slices = ast.unparse(new).count(_SLICE)
+        programs = programs_at(Part([statement], []), place) if slices else []
+        names = Counter(name for each in programs for name in names_of_program(each) & _SLICING)
+        if max(names.values(), default=0) > slices:
+            return True
+    return False

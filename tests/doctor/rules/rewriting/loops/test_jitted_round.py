@@ -493,6 +493,26 @@ def test_a_part_of_an_array_begins_where_the_counter_says(tmp_path: Path, timing
     np.testing.assert_allclose(results(tree), results(changed), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("part", "size"),
+    [("x[i - n + 1:i + 1]", "n"), ("x[i - n:i]", "n"), ("x[i - 1:i + 2][::-1]", "3"), ("x[i - 2:i - 2 + n]", "n")],
+)
+def test_a_part_before_the_counter_begins_inside(tmp_path: Path, timing: Any, part: str, size: str) -> None:
+    body = f"n = 2\nx = jnp.ravel(x)\nfor i in range(n, 4):\n    w = w + jnp.sin({part}).sum()  #\nreturn w"
+    tree, one, changed = written(tmp_path, timing, body)
+    assert changed is not None
+    assert f", {size})" in one.code
+    np.testing.assert_allclose(results(tree), results(changed), rtol=1e-5)
+
+
+@pytest.mark.parametrize("rounds", ["range(4)", "range(1, 4)", "range(m, 4)", "range(2, 4, 1)", "[2, 3]"])
+def test_a_part_that_may_begin_before_the_array_is_left(tmp_path: Path, timing: Any, rounds: str) -> None:
+    body = (
+        f"n, m = 2, len(x)\nx = jnp.ravel(x)\nfor i in {rounds}:\n    w = w + jnp.sin(x[i - n:i]).sum()  #\nreturn w"
+    )
+    assert written(tmp_path, timing, body)[1] is None
+
+
 @pytest.mark.parametrize("part", ["x[i:j]", "x[i:i + i]", "x[:i]", "x[i:i + n:1]", "x[n:n + i]"])
 def test_a_part_of_another_size_in_each_round_is_left(tmp_path: Path, timing: Any, part: str) -> None:
     body = f"n, j = 2, 9\nx = jnp.ravel(x)\nfor i in range(4):\n    w = w + jnp.sin({part}).sum()  #\nreturn w"
@@ -514,6 +534,16 @@ def test_a_part_that_ends_early_is_left(tmp_path: Path, timing: Any, executable:
     one = Program(executable=executable(name=f"jit_{name}"), module=None, function=name, eager=True, called_at=here)
     assert written(tmp_path, timing, body, inputs=(ROWS,), programs=(one,))[1] is not None
     assert written(tmp_path, timing, body, inputs=(ROWS,), programs=(one, one))[1] is None
+
+
+def test_an_index_on_another_line_is_no_part(tmp_path: Path, timing: Any, executable: Any) -> None:
+    body = "n = 2\nfor i in range(0, 2):\n    y = x[i:i + n] * 2  #\n    w = w + y.sum() + x[i]\nreturn w"
+    here = replace(HERE, file=str(tmp_path / "solve.py"), line=HERE.line + 1)
+    name = "dynamic_slice"
+    one = Program(executable=executable(name=f"jit_{name}"), module=None, function=name, eager=True, called_at=here)
+    other = replace(one, called_at=replace(here, line=here.line + 1))
+    assert written(tmp_path, timing, body, inputs=(ROWS,), programs=(one, other))[1] is not None
+    assert written(tmp_path, timing, body, inputs=(ROWS,), programs=(one, one, other))[1] is None
 
 
 @pytest.mark.parametrize("known", KNOWN)
