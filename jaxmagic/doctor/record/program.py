@@ -212,6 +212,7 @@ class Program:
         eager: whether it is a single operation outside ``jit``.
         repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
+        from_host: the numbers of those for which the first call passed numbers or arrays of NumPy, which JAX copies.
         called_at: the user's line whose call ran it first; ``None`` if unknown.
         called_from: the user's lines from that one outwards; empty if unknown.
         placements: where the user's larger arrays lay that it took, if it runs on several devices.
@@ -245,6 +246,7 @@ class Program:
     eager: bool = False
     repeated_lines: tuple[RepeatedLine, ...] | None = None
     donated: tuple[int, ...] = ()
+    from_host: tuple[int, ...] = ()
     called_at: Frame | None = None
     called_from: tuple[Frame, ...] = ()
     placements: tuple[Placement, ...] = ()

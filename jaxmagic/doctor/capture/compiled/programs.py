@@ -18,7 +18,7 @@ from ....memory_use.record.memory_profile import Executable
 from ....records.call_stack import Frame, is_users
 from ....runtime import executed_programs
 from ....runtime.gc_pause import held_back
-from ....runtime.tracing import EquationKey, count_equations
+from ....runtime.tracing import EquationKey, count_equations, is_array
 from ....xla.hlo import HloModule
 from ....xla.lines.callers import with_own_callers
 from ....xla.read_hlo import read_module
@@ -67,6 +67,7 @@ class _Seen(NamedTuple):
     jaxpr: Any = None
     code: CodeType | None = None
     donated: tuple[int, ...] = ()
+    from_host: tuple[int, ...] = ()
     called_at: Frame | None = None
     called_from: tuple[Frame, ...] = ()
     passed: tuple[Passed, ...] = ()
@@ -127,6 +128,7 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         jaxpr=origin.jaxpr,
         code=_code(origin.function),
         donated=origin.donated,
+        from_host=tuple(number for number, each in enumerate(origin.arguments) if not is_array(each)),
         called_at=place_of(outwards(sys._getframe(1)))[0],
         called_from=lines_of(outwards(sys._getframe(1))),
         passed=passed_arrays(origin.passed),
@@ -212,6 +214,7 @@ def _described(
         eager=_is_operation(executable.name, traced, codes),
         repeated_lines=None if jaxpr is None or traced is None else described_lines(repeated_places(jaxpr, traced)),
         donated=about.donated,
+        from_host=about.from_host,
         called_at=known(about.called_at),
         called_from=tuple(filter(None, map(known, about.called_from))),
         uneven=() if jaxpr is None else uneven_shards(jaxpr),

@@ -204,22 +204,25 @@ def _items(line: Frame, loop: ast.AST | None, called: str) -> str:
 def _copies_ns(call: Dispatch, line: Frame | None, programs: Sequence[Program], evidence: Evidence) -> float:
     """Return how much of the idle time copies of arguments may take, at most: one call would have to copy them too.
 
-    Each call copies its largest arguments, as many as it hands over, unless these are numbers. Infinite if their
-    sizes are unknown.
+    Each call copies as many arguments as it hands over: those that the first call passed from the host, or else the
+    largest ones. Numbers take no time. Infinite if the sizes are unknown.
     """
     if call.puts < call.count or call.puts <= call.count * numbers_given(
         called_as(call.name, programs, evidence), line, evidence
     ):
         return 0.0
-    sizes = [_largest_bytes(each, math.ceil(call.puts / call.count)) for each in programs]
+    sizes = [_copied_bytes(each, math.ceil(call.puts / call.count)) for each in programs]
     return most_copying_ns(call, call.count * max(sizes, default=math.inf))
 
 
-def _largest_bytes(program: Program, count: int) -> float:
-    """Return the size of the largest arguments of a program, or of all; infinite if it is unknown."""
+def _copied_bytes(program: Program, count: int) -> float:
+    """Return the size of so many arguments that a call copies, at most; infinite if it is unknown."""
     all_bytes = program.executable.argument_bytes
-    sizes = [] if program.module is None else [each.size_bytes for each in parameters_of(program.module)]
-    largest = sum(sorted(sizes)[-count:]) if sizes and all(sizes) else math.inf
+    parameters = [] if program.module is None else parameters_of(program.module)
+    if len(program.from_host) >= count:
+        parameters = [each for each in parameters if each.number in program.from_host]
+    sizes = sorted(each.size_bytes for each in parameters)
+    largest = sum(sizes[-count:]) if sizes and all(sizes) else math.inf
     return min(largest, math.inf if all_bytes is None else all_bytes)
 
 

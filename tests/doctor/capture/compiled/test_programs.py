@@ -74,3 +74,16 @@ def test_the_backward_pass_of_an_operation_is_an_operation(function: Any, name: 
     found = [each for each in programs_of(observed, None) or () if each.executable.name == name]
     assert {each.eager for each in found} == eager
     assert len({each.transformed for each in found}) == 2  # one forwards, and one backwards
+
+
+def test_a_program_knows_which_arguments_came_from_the_host() -> None:
+    @jax.jit
+    def f(x: Any, unused: Any, state: dict[str, Any], rate: Any) -> Any:
+        return state["w"] * x + rate * state["key"]
+
+    on_device = jnp.ones(5)
+    with watch() as observed:
+        f(X, X, {"w": on_device, "key": X}, 2.0)
+    (program,) = programs_of(observed, None) or ()
+    assert program.module is not None
+    assert [program.module.inputs[each].name for each in program.from_host] == ["x", "state['key']", "rate"]

@@ -389,22 +389,34 @@ class TestCalls:
         assert not list(not_jitted.look(evidence((calls("step", count, exposed_ns, **changes),), programs=known)))
 
     @pytest.mark.parametrize(
-        ("puts", "argument_bytes", "array_bytes", "copies_ns"),
+        ("puts", "argument_bytes", "array_bytes", "from_host", "copies_ns"),
         [
-            (10, 4, (), 40),
-            (10, 2**19, (), 10 * 2**19),
-            (10, 2**21, (), None),
-            (10, None, (), None),
-            (10, 2**21, (2**19, 2**18, 4), 10 * 2**19),
-            (11, 2**21, (2**19, 2**18, 4), 10 * (2**19 + 2**18)),
-            (20, 2**21, (2**19, 2**18, 4), 10 * (2**19 + 2**18)),
-            (9, 2**21, (), 0),
+            (10, 4, (), (), 40),
+            (10, 2**19, (), (), 10 * 2**19),
+            (10, 2**21, (), (), None),
+            (10, None, (), (), None),
+            (10, 2**21, (2**19, 2**18, 4), (), 10 * 2**19),
+            (10, 2**21, (2**19, 2**18, 4), (1,), 10 * 2**18),
+            (11, 2**21, (2**19, 2**18, 4), (1,), 10 * (2**19 + 2**18)),
+            (11, 2**21, (2**19, 2**18, 4), (1, 2), 10 * (2**18 + 4)),
+            (20, 2**21, (2**19, 2**18, 4), (), 10 * (2**19 + 2**18)),
+            (9, 2**21, (), (), 0),
         ],
     )
     def test_copies_in_short_calls_are_no_part_of_their_cost(
-        self, evidence: Any, executable: Any, puts: Any, argument_bytes: Any, array_bytes: Any, copies_ns: Any
+        self,
+        evidence: Any,
+        executable: Any,
+        puts: Any,
+        argument_bytes: Any,
+        array_bytes: Any,
+        from_host: Any,
+        copies_ns: Any,
     ) -> None:
-        """They take a nanosecond per byte at most, of as many arguments as a call hands over, the largest ones."""
+        """They take a nanosecond per byte at most, of as many arguments as a call hands over.
+
+        These are known to be from the host, or else the largest ones.
+        """
         given = [
             hlo.instruction("parameter", elements=each // 4, parameter_number=number)
             for number, each in enumerate(array_bytes)
@@ -414,6 +426,7 @@ class TestCalls:
             program("step", executable, eager=False),
             executable=executable(name="jit_step", argument_bytes=argument_bytes),
             module=hlo.module(*given, name="jit_step", inputs=inputs) if given else None,
+            from_host=from_host,
         )
         call = calls("step", 10, 20 * MS, puts=puts, put_ns=5 * MS)
         found = list(dispatch_bound.look(evidence((call,), programs=(known,))))
