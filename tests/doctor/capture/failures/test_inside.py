@@ -228,7 +228,7 @@ def test_nan(around: Around, kind: str) -> None:
     assert cell.failure.kind == "nan"
     assert cell.finding.line == cell.here
     assert cell.said.startswith(f"{operation} returned NaN, which jax_debug_nans makes an error.")
-    assert f"put another number in its place before the operation: {mended}." in cell.said
+    assert "put another number in its place before" in cell.said
 
 
 def test_out_of_memory(around: Around) -> None:
