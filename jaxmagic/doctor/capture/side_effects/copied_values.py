@@ -15,18 +15,28 @@ from ....runtime.functions import is_jitted
 #: Kinds of plain values that an input may have inside.
 _PLAIN = bool, int, float, complex, str, bytes, types.NoneType
 
+#: Where modules of flax linen are defined, whose attributes cannot be assigned.
+_LINEN = "flax.linen.module"
+
 #: Objects in the attributes of others are copied down to this depth.
 _DEEPEST = 3
 
 
-def is_copyable(value: Any, depth: int = _DEEPEST) -> bool:
-    """Return whether a value consists of arrays, plain values and containers, also in attributes of objects."""
+def is_copyable(value: Any, depth: int = _DEEPEST, *, code: bool = False) -> bool:
+    """Return whether a value consists of arrays, plain values and containers, also in attributes of objects.
+
+    Args:
+        value: the value.
+        depth: how deep objects may be in the attributes of others.
+        code: whether there may be functions in it, which a copy shares.
+    """
     import jax
 
     return all(
         (isinstance(each, jax.Array) and not each.is_deleted())
         or (is_exactly(each, np.ndarray) and not each.dtype.hasobject)
         or is_a(each, _PLAIN)
+        or (code and _is_code(each))
         or (depth > 0 and _is_of_data(each, depth - 1))
         for each in jax.tree.leaves(value)
     )
@@ -35,7 +45,7 @@ def is_copyable(value: Any, depth: int = _DEEPEST) -> bool:
 def _is_of_data(value: Any, depth: int) -> bool:
     """Return whether an object of a class of the user's has nothing but attributes, and each is copyable or code."""
     own = _attributes(value)
-    return own is not None and all(_is_code(each) or is_copyable(each, depth) for each in own.values())
+    return own is not None and all(_is_code(each) or is_copyable(each, depth, code=True) for each in own.values())
 
 
 def _attributes(value: Any) -> dict[str, Any] | None:
@@ -46,9 +56,12 @@ def _attributes(value: Any) -> dict[str, Any] | None:
 
 
 def _is_code(value: Any) -> bool:
-    return _attributes(value) is None and (
-        is_a(value, (types.FunctionType, type, types.ModuleType)) or is_jitted(value)
-    )
+    """Return whether a value is a function, a class or a module, or a module of flax linen, which is as constant."""
+    import jax
+
+    kinds = types.FunctionType, type, types.ModuleType, jax.custom_jvp, jax.custom_vjp
+    is_linen = any(str(of_type("__module__", each)) == _LINEN for each in of_type("__mro__", type(value)))
+    return _attributes(value) is None and (is_a(value, kinds) or is_jitted(value) or is_linen)
 
 
 def copied(value: Any) -> Any:

@@ -14,6 +14,8 @@ from jaxmagic.doctor.capture.side_effects.copied_values import contents, copied,
 
 
 class Inner:
+    tools: Any
+
     def __init__(self) -> None:
         self.w = np.zeros(2)
 
@@ -74,6 +76,17 @@ def holding(value: Any, depth: int = 0) -> Trainer:
 def test_what_may_have_more_in_it_is_not_copied(make: Callable[[], Any], depth: int) -> None:
     assert is_copyable(holding(None, 1))
     assert not is_copyable(holding(make(), depth))
+
+
+def test_functions_in_the_attributes_of_an_object_are_shared() -> None:
+    """As those of an optimizer of optax, which is a named tuple of functions."""
+    made = Inner()
+    made.tools = (abs_of, {"act": jax.nn.relu, "grad": jax.jit(abs_of)})
+    assert is_copyable(made)
+    assert not is_copyable(made.tools)  # it may be called by the code itself
+    copy = copied(made)
+    assert copy.w is not made.w
+    assert jax.tree.leaves(copy.tools) == jax.tree.leaves(made.tools)
 
 
 def test_an_object_that_holds_itself_is_not_copied() -> None:
