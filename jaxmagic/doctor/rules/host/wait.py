@@ -12,9 +12,9 @@ from ....records.note import Note, note
 from ...record.evidence import WAITING_JIT, Evidence, HostWait
 from ...record.finding import RuleFinding
 from ..rewriting.jit.obstacles import sized_by_values
-from ..rewriting.loops.kept_lists import loop_that_fills
+from ..rewriting.loops.kept_lists import extreme_after, is_kept_until_after, loop_that_fills
 from ..rewriting.meanings import path_at, paths_in
-from ..rewriting.rewritten import after
+from ..rewriting.rewritten import after, in_loop
 from ..rewriting.syntax import have_own_lines, last_name, source_of_location
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
@@ -165,11 +165,19 @@ def _code(wait: HostWait, line: Frame, loop: ast.AST) -> str | None:
             pass
         case _:
             return None
-    value, outer = _read_value(read), loop_that_fills(line, kept)
+    value, extreme = _read_value(read), extreme_after(statement, kept, line)
+    also = None if extreme is None else extreme.statement
+    outer = loop_that_fills(line, kept, also)
     if value is None or outer is None or any(map(_is_read, ast.walk(value))):
         return None
     place = after(0 if outer is loop else outer.lineno)
-    return f"    {kept}.append({ast.unparse(value)})\n{place}\n{kept} = {_numbers(read, kept)}"
+    appends, follows = f"{kept}.append({ast.unparse(value)})", f"{place}\n{kept} = {_numbers(read, kept)}"
+    if extreme is None or also is None:
+        return f"    {appends}\n{follows}"
+    if not is_kept_until_after(extreme, outer, line) or not have_own_lines([statement, also], line.file):
+        return None
+    best = f"{extreme.name} = {extreme.function}([{extreme.name}, *{kept}])"
+    return "\n".join([in_loop(statement.lineno, also.end_lineno or also.lineno), f"    {appends}", follows, best])
 
 
 def _unblocked(statement: ast.AST) -> str | None:

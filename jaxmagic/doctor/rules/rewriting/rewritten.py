@@ -96,8 +96,9 @@ def pasted(code: str) -> Pasted:
     inside = _IN_LOOP.search(code)
     if inside is not None:
         begin, end = int(inside[1]), int(inside[2] or inside[1])
-        new = _parsed(code[inside.end() :])
-        return Pasted(beside=_parsed(code[: inside.start()]), lines=new, first=begin, last=end)
+        new = pasted(code[inside.end() :])
+        beside = _parsed(code[: inside.start()])
+        return new._replace(beside=beside, statement=(), lines=new.statement, first=begin, last=end)
     behind = _AFTER.search(code)
     if behind is None:
         return Pasted(statement=_parsed(code))
@@ -131,7 +132,7 @@ def rewritten(tree: _Tree, line: int, new: Pasted, *, before: int = 0) -> _Tree 
     made = copy.deepcopy(tree)
     if new.whole is not None:
         return _with_whole(made, line, new.whole)
-    if new.first:
+    if new.first and not new.after:
         return _with_lines(made, new.first - before, new.last - before, new.lines)
     statements = [each for each in around(made, line) if isinstance(each, ast.stmt)]
     loops = [each for each in loops_around(made, line) if isinstance(each, ast.For | ast.While)]
@@ -147,6 +148,8 @@ def rewritten(tree: _Tree, line: int, new: Pasted, *, before: int = 0) -> _Tree 
         loop = next((each for each in loops if each.lineno == new.after_line - before), None)
         if loop is None:
             return None
+    if new.first and _with_lines(made, new.first - before, new.last - before, new.lines) is None:
+        return None
     if loop is not None:
         _replace(made, loop, new.loop or [loop, *new.after])
     return ast.fix_missing_locations(made)

@@ -108,6 +108,58 @@ def test_integers_that_item_reads_stay_integers(tmp_path: Path, evidence: Any) -
     assert result_of(changed) == result_of(ast.parse(text))
 
 
+BEST = "best = min(best, losses[-1])"
+
+
+@pytest.mark.parametrize(
+    ("source", "comment"),
+    [
+        (f"def train(x):\n losses, best = [], 9.5\n for i in range(3):\n  x, loss = step(x)\n  {APPEND}\n  {BEST}\n"
+         " return losses, best", "s 7 to 8"),
+        (f"def train(x):\n losses, best = [], 0.5\n for e in range(2):\n  for i in range(3):\n"
+         f"   x, loss = step(x)\n   if i:\n    {APPEND}\n    # so far\n    {BEST.replace('min', 'max')}\n"
+         " return losses, best", "s 9 to 11"),
+        (f"def train(x):\n losses, best = [], 9.5\n for i in range(0):\n  x, loss = step(x)\n  {APPEND}\n  {BEST}\n"
+         " return losses, best", "s 7 to 8"),
+    ],
+    ids=["min", "max", "no rounds"],
+)  # fmt: skip
+def test_the_best_item_is_chosen_after_the_loop(source: str, comment: str, tmp_path: Path, evidence: Any) -> None:
+    text, line, code = written(source, tmp_path, evidence)
+    assert code is not None
+    assert code.startswith(f"# in the loop, instead of line{comment}\n    losses.append(loss)\n# after the loop")
+    changed = rewritten(ast.parse(text), line, pasted(code))
+    assert changed is not None
+    assert "losses[-1]" not in ast.unparse(changed)
+    assert result_of(changed) == result_of(ast.parse(text))
+
+
+@pytest.mark.parametrize(
+    ("best", "after"),
+    [
+        ("best = min(losses[-1], best)", ""),  # another one of equal items, or of those with NaN
+        ("best = min(best, losses[0])", ""),
+        ("least = min(best, losses[-1])", ""),
+        ("best = min(best, losses[-1], 3.0)", ""),
+        ("best = min(best, losses[-1], key=abs)", ""),
+        ("if losses[-1] < best:\n   best = losses[-1]", ""),
+        (BEST, "  if best < 1: break\n"),
+        (BEST, "  print(losses[-1])\n"),
+        (f"x = -x\n  {BEST}", ""),
+        (f"print(i); {BEST}", ""),
+        (BEST, " show = lambda: best\n"),
+    ],
+)
+def test_a_best_item_that_the_loop_needs_is_left_to_words(
+    best: str, after: str, tmp_path: Path, evidence: Any
+) -> None:
+    source = (
+        f"def train(x):\n losses, best = [], 9.5\n for i in range(3):\n  x, loss = step(x)\n  {APPEND}\n  {best}\n"
+    )
+    *_, code = written(f"{source}{after} return losses, best", tmp_path, evidence)
+    assert code is None
+
+
 LOOP = f"for i in range(3):\n  x, loss = step(x)\n  {APPEND}"
 
 

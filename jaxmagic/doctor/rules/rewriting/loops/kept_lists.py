@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from .....records.call_stack import Frame
 from .....records.cell_names import cells_with
-from ...host.syntax import Function, around, own_nodes
+from ...host.syntax import Function, around, function_around, own_nodes
 from ..syntax import last_name, parameters, tree_of
 from .loop_facts import Appended
 
@@ -18,7 +19,51 @@ _OF_SEQUENCES = frozenset({"enumerate", "len", "list", "max", "min", "reversed",
 _SUPPRESSING = frozenset({"raises", "suppress"})
 
 
-def loop_that_fills(line: Frame, kept: str) -> ast.For | ast.While | None:
+class Extreme(NamedTuple):
+    """A statement that keeps the least or the largest item of a list so far, as ``best = min(best, losses[-1])``.
+
+    Attributes:
+        statement: the statement.
+        name: the variable that keeps it.
+        function: ``"min"`` or ``"max"``.
+    """
+
+    statement: ast.Assign
+    name: str
+    function: str
+
+
+def extreme_after(appends: ast.stmt, kept: str, line: Frame) -> Extreme | None:
+    """Return the statement that follows the one that appends to a list, if it keeps the least or largest item."""
+    owners = around(line)[-2:-1]
+    blocks = (block for each in owners for _, block in ast.iter_fields(each) if isinstance(block, list))
+    block = next((each for each in blocks if appends in each), [])
+    following = block[block.index(appends) + 1 :][:1] if block else []
+    match following:
+        case [
+            ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(
+                    func=ast.Name(id="min" | "max" as function),
+                    args=[
+                        ast.Name(id=before),
+                        ast.Subscript(value=ast.Name(id=items), slice=ast.UnaryOp(ast.USub(), ast.Constant(value=1))),
+                    ],
+                    keywords=[],
+                ),
+            ) as statement
+        ] if before == name and items == kept:
+            return Extreme(statement, name, function)
+    return None
+
+
+def is_kept_until_after(extreme: Extreme, loop: ast.For | ast.While, line: Frame) -> bool:
+    """Return whether nothing else sees, until a loop has ended, the variable that keeps the least or largest item."""
+    scope = function_around(line) or tree_of(line.file)
+    return scope is not None and _uses(loop, extreme.name) == 2 and not _is_seen(extreme.name, scope, line.file)
+
+
+def loop_that_fills(line: Frame, kept: str, besides: ast.stmt | None = None) -> ast.For | ast.While | None:
     """Return the outermost loop that appends to a list at a line; ``None`` if other code may see the list before.
 
     The list has to be made empty before the loop, in the same function or module. Until the loop has ended, this
@@ -27,7 +72,9 @@ def loop_that_fills(line: Frame, kept: str) -> ast.For | ast.While | None:
     Args:
         line: the line that appends.
         kept: the variable that holds the list.
+        besides: another statement that may name it.
     """
+    times = 1 + (0 if besides is None else _uses(besides, kept))
     nodes = around(line)
     scopes = [number for number, each in enumerate(nodes) if isinstance(each, ast.Module | Function | ast.ClassDef)]
     path = nodes[scopes[-1] :] if scopes else []
@@ -43,7 +90,7 @@ def loop_that_fills(line: Frame, kept: str) -> ast.For | ast.While | None:
             return loop if _makes_empty(last, kept) else None
         if isinstance(owner, ast.For | ast.While):
             loop = owner
-            if _uses(owner, kept) != 1:
+            if _uses(owner, kept) != times:
                 return None
         elif any(_uses(each, kept) for each in ast.iter_child_nodes(owner) if not isinstance(each, ast.stmt)):
             return None  # its condition, or its parameters
