@@ -7,6 +7,7 @@ from shells import open_shell
 
 from jaxmagic.doctor.capture import verify
 from jaxmagic.doctor.record.diagnosis import Diagnosis
+from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules.host import host_time
 
 pytestmark = [pytest.mark.slow, pytest.mark.clock]
@@ -79,6 +80,21 @@ for _ in range(5):
 """
 
 
+def the_finding(cells: list[str], loop: str, options: str, monkeypatch: pytest.MonkeyPatch) -> RuleFinding:
+    monkeypatch.setattr(host_time, "LEAST_IDLE", 0.0)
+    monkeypatch.setattr(host_time, "LEAST_NS", 0)
+    monkeypatch.setattr(verify, "_MOST_RUNS", 2)
+    with open_shell() as session:
+        for each in ("%load_ext jaxmagic", DATA, *cells):
+            session.run(each)
+        session.run(f"%%jaxdoctor --only not-jitted {options} --verify --budget 5min -q -v found\n{loop}")
+        found: Diagnosis = session.shell.user_ns["found"]
+    (finding,) = found.findings
+    assert finding.verified is not None, str(found)
+    assert finding.verified.outputs_agree, str(found)
+    return finding
+
+
 @pytest.mark.parametrize(
     ("library", "cell", "loop", "code"),
     [
@@ -92,17 +108,71 @@ def test_the_loss_or_the_step_is_jitted_by_its_library(
 ) -> None:
     pytest.importorskip(library)
     pytest.importorskip("optax")
-    monkeypatch.setattr(host_time, "LEAST_IDLE", 0.0)
-    monkeypatch.setattr(host_time, "LEAST_NS", 0)
-    monkeypatch.setattr(verify, "_MOST_RUNS", 2)
-    with open_shell() as session:
-        for each in ("%load_ext jaxmagic", DATA, cell):
-            session.run(each)
-        session.run(f"%%jaxdoctor --only not-jitted --verify --budget 5min -q -v found\n{loop}")
-        found: Diagnosis = session.shell.user_ns["found"]
-    (finding,) = found.findings
+    finding = the_finding([cell], loop, "", monkeypatch)
     assert finding.code == code
-    assert finding.verified is not None, str(found)
-    assert finding.verified.outputs_agree
+    assert finding.verified is not None
     assert finding.verified.before_ns is not None
     assert finding.verified.after_ns is not None
+
+
+LINEN_TRAINER = """
+import flax.linen as nn
+import optax
+
+class Trainer:
+    def __init__(self, x):
+        self.model, self.tx, self.count = nn.Dense(1), optax.adam(1e-2), 0
+        self.params = self.model.init(jax.random.key(0), x)
+        self.state = self.tx.init(self.params)
+
+    def step(self, x, y):
+        def loss_of(params):
+            return jnp.mean((self.model.apply(params, x)[:, 0] - y) ** 2)
+        value, grads = jax.value_and_grad(loss_of)(self.params)
+        updates, self.state = self.tx.update(grads, self.state, self.params)
+        self.params = optax.apply_updates(self.params, updates)
+        self.count += 1
+        return float(value)
+
+trainer = Trainer(x)
+"""
+
+EQUINOX_TRAINER = """
+import equinox as eqx
+import optax
+
+class Trainer:
+    def __init__(self, x):
+        self.model, self.tx = eqx.nn.MLP(x.shape[1], 1, 8, 1, key=jax.random.key(0)), optax.adamw(1e-2)
+        self.state = self.tx.init(eqx.filter(self.model, eqx.is_array))
+
+    def loss(self, model, x, y):
+        return jnp.mean((jax.vmap(model)(x)[:, 0] - y) ** 2)
+
+    def step(self, x, y):
+        value, grads = eqx.filter_value_and_grad(self.loss)(self.model, x, y)
+        params = eqx.filter(self.model, eqx.is_array)
+        updates, self.state = self.tx.update(grads, self.state, params)
+        self.model = eqx.apply_updates(self.model, updates)
+        return value
+
+trainer = Trainer(x)
+"""
+STEPS = "for _ in range(9):\n    value = trainer.step(x, y)"
+
+
+@pytest.mark.parametrize(
+    ("library", "cell", "code"),
+    [
+        ("flax", LINEN_TRAINER, 'jitted_step = jax.jit(jitted_step, static_argnames=("model", "tx"))'),
+        ("equinox", EQUINOX_TRAINER, "@eqx.filter_jit\ndef jitted_step("),
+    ],
+)
+def test_the_step_of_a_trainer_gets_its_attributes(
+    library: str, cell: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(library)
+    pytest.importorskip("optax")
+    finding = the_finding([cell], STEPS, "--repeat", monkeypatch)
+    assert finding.code is not None
+    assert code in finding.code

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from ...records.call_stack import is_users_file
 from ...runtime.around import is_a, is_exactly, of_type
 from ..record.evidence import Input, InputKind
-from ..record.library_use import ModuleLibrary
+from ..record.library_use import Member, ModuleLibrary
 from .changes import Reached, held_by, reach
 from .failures.libraries.module_use import library_of
 from .frames import first_line
@@ -44,9 +46,11 @@ def inputs_of(variables: Mapping[str, Any]) -> tuple[Input, ...]:
     >>> [(each.path, each.kind, each.type) for each in inputs_of({"n": 3, "batch": {"x": np.ones((2, 3), "f4")}})]
     [('n', 'number', 'int'), ('batch', 'other', 'dict'), ("batch['x']", 'numpy array', 'float32[2,3]')]
     """
-    found = []
-    for each in _worth_listing(variables):
+    found, listed = [], list(islice(_worth_listing(variables), _MOST_INPUTS))
+    paths = {id(each.value): each.path for each in listed[::-1]}
+    for each in listed:
         kind = _kind(each.value)
+        changes = kind == "object" and can_change(each.value)
         array = kind in ("numpy array", "jax array")
         found.append(
             Input(
@@ -58,11 +62,10 @@ def inputs_of(variables: Mapping[str, Any]) -> tuple[Input, ...]:
                 function=first_line(each.value) if is_users_function(each.value) else None,
                 public=path_of(each.value) if kind == "function" else "",
                 value=each.value if is_exactly(each.value, int, float) else None,
-                can_change=kind == "object" and can_change(each.value),
+                can_change=changes,
+                members=tuple(_members(each, paths)) if changes else (),
             )
         )
-        if len(found) == _MOST_INPUTS:
-            break
     return tuple(found)
 
 
@@ -90,6 +93,22 @@ def _data(each: Reached) -> Iterator[Reached]:
 
 def _is_data(value: Any) -> bool:
     return _kind(value) in ("number", "module of arrays", "other") or of_type("__name__", type(value)) == JITTED
+
+
+def _members(each: Reached, paths: Mapping[int, str]) -> Iterator[Member]:
+    """Yield the attributes of an object that are no inputs by their own names."""
+    for (how, name), part in held_by(each.value):
+        data = _kind(part) not in ("function", "iterator", "object")
+        path = paths.get(id(part), "") if data else ""
+        if how == "attribute" and path != f"{each.path}.{name}" and (path or not data):
+            yield Member(name=str(name), home=_home(part), public=path_of(part), same_as=path)
+
+
+def _home(value: Any) -> str:
+    """Return the module of the class of a value, or of its nearest base class that the user did not write."""
+    homes = (str(of_type("__module__", kind)) for kind in of_type("__mro__", type(value)))
+    files = ((home, getattr(sys.modules.get(home), "__file__", None)) for home in homes if home != "__main__")
+    return next(home for home, file in files if file is None or not is_users_file(file))
 
 
 def _kind(value: Any) -> InputKind:

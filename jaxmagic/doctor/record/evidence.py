@@ -11,7 +11,7 @@ from ...records.call_stack import Frame
 from ...timing.record import Timing
 from .conversion import Conversion
 from .jitted_names import JittedName, StaticParameters
-from .library_use import ModuleLibrary
+from .library_use import Member, ModuleLibrary
 from .placement import DeviceArrays, DevicePut
 from .program import KeptPrograms, Program
 
@@ -32,12 +32,12 @@ class Input:
         type: element type and shape of an array, such as ``"f32[8,8]"``; the name of the class of anything else.
         size_bytes: the size of an array; 0 for anything else.
         deleted: whether the first run deleted it, as donating does.
-        library: the library of whose modules it is one, or has one inside; also ``"nnx"`` for other objects of
-            flax.nnx whose changes ``nnx.jit`` keeps, such as optimizers.
+        library: the library of whose modules it is one, or has one inside; ``"nnx"`` for its optimizers as well.
         function: for a plain function that the user wrote, its first line.
         public: for a function of a library, its dotted path, such as ``"jax.numpy.tanh"``.
         value: the value of an integer or a float of Python; ``None`` for anything else.
         can_change: whether it is an object of a class of the user's whose attributes can be assigned.
+        members: the attributes of such an object that are no inputs themselves.
     """
 
     path: str
@@ -50,6 +50,7 @@ class Input:
     public: str = ""
     value: float | None = None
     can_change: bool = False
+    members: tuple[Member, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,8 +250,7 @@ class Evidence:
         host_use: what the host did in the profiled run while the device was idle; ``None`` if unknown.
         cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
         caches_callbacks: whether the cache keeps programs that call Python, which it does from JAX 0.11 on.
-        cache_entries: how many programs of the names that the first run missed in this folder it had before, of any
-            shapes, versions and flags; ``None`` if that is not known.
+        cache_entries: how many programs it had before of the names that the first run missed; ``None`` if unknown.
         cache_least_ns: the cache keeps no program that took XLA less than this to compile.
         cache_least_bytes: the cache keeps no smaller programs.
         lowering_imports: the packages that JAX imported to lower programs, longest first.

@@ -10,6 +10,24 @@ ModuleLibrary = Literal["equinox", "nnx"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """An attribute of an object that holds something else than data, or what is an input by another name.
+
+    Attributes:
+        name: its name.
+        home: the module of the class of what it holds, such as ``"optax._src.base"``; for classes of the user's, that
+            of the nearest base class of a library, or ``"builtins"``.
+        public: for a function of a library, its dotted path; empty for anything else.
+        same_as: the path of the input that is the same array or container; empty if none is.
+    """
+
+    name: str
+    home: str
+    public: str = ""
+    same_as: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selector:
     """A Python value that the user passes to a jitted function, and that arrives unchanged at the failing line.
 

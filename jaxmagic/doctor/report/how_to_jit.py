@@ -8,6 +8,7 @@ from typing import Any
 from ...terminal import printable
 from .remedies.conditions import MASKED
 from .remedies.filled import filled, loop_in
+from .remedies.jitted_parts import parts_of_method, parts_of_round
 
 #: Words for variables whose values jit keeps.
 _ONE_KEPT = "keeps the value", "it changes, pass it as an argument"
@@ -38,6 +39,7 @@ def how_to_jit(
     written: int = 0,
     parts: int = 1,
     fills: str = "",
+    static: str = "",
     **known: Any,
 ) -> str:
     """Word what to jit and how, and what becomes of what jit cannot compile."""
@@ -50,8 +52,10 @@ def how_to_jit(
             f"Values of arrays decide when the loop in {printable(function)} ends: let jax.lax.while_loop compute "
             f"all of it, inside one jitted function. {SAME_TYPES}"
         )
+    elif way == "method":
+        first = parts_of_method(function, static, parts)
     elif way == "round":
-        first = _parts_of_round(function, parts)
+        first = parts_of_round(function, parts)
     else:
         first = _way_to_jit(way, function, outer, jit)
     more = [_next_step(then, function, axes, line, library, jit)] if then and then != "pairs" else []
@@ -69,16 +73,6 @@ def _counter(way: str, jit: str) -> Iterator[str]:
             f"{printable(jit)} compiles again for each number of Python: pass what counts the rounds as an array, as "
             "in jnp.asarray(i)."
         )
-
-
-def _parts_of_round(function: str, parts: int) -> str:
-    """Word code that has a jitted function for each part of a round that computes."""
-    loop = loop_in(function)
-    called = "a jitted function" if parts == 1 else f"{parts} jitted functions"
-    return (
-        f"In each round of {loop}, call {called} in place of the lines that compute. Where jit can compile a whole "
-        "round, jax.lax.scan over it spares these calls as well."
-    )
 
 
 def jitted_vmap(function: str, axes: str, jit: str = "jax.jit") -> str:

@@ -99,6 +99,18 @@ def test_numbers_and_containers_in_the_attributes_of_objects(kind: type[Trainer]
     assert not [path for path in found if path.startswith("all[0].") and "rate" in path]
 
 
+def test_attributes_that_are_no_inputs_are_named_with_where_their_classes_are_from() -> None:
+    made = Trainer()
+    made.__dict__ |= {"rng": np.random.default_rng(0), "own": Lazy(), "tanh": jax.nn.relu, "old": made.w}
+    found = {each.name: each for each in inputs_of({"trainer": made})[0].members}
+    assert {"rng", "own", "tanh", "old"} <= found.keys()
+    assert not {"w", "rate", "state"} & found.keys()
+    assert found["rng"].home == "numpy.random._generator"
+    assert found["own"].home == "builtins"
+    assert (found["tanh"].public, found["tanh"].same_as) == ("jax.nn.relu", "")
+    assert found["old"].same_as == "trainer.w"
+
+
 def test_no_property_is_read() -> None:
     assert [each.path for each in inputs_of({"it": Lazy()})] == ["it", "it.n"]
 

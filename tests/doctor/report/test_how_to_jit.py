@@ -13,3 +13,18 @@ def test_the_jit_of_equinox_gets_the_number_of_a_round_as_an_array(way: str) -> 
     assert "compiles again for each number of Python: pass what counts the rounds as an array" in advised
     assert "asarray" not in how_to_jit(way, "train", jit="jax.jit")
     assert "asarray" not in how_to_jit(way, "train", jit="nnx.jit")
+
+
+@pytest.mark.parametrize(
+    ("parts", "static", "called", "more"),
+    [
+        (1, "", "a jitted function", ""),
+        (2, "opt", "2 jitted functions", " opt is static: jit compiles again for another one."),
+        (1, "model, opt", "a jitted function", " model, opt are static: jit compiles again for another one."),
+    ],
+)
+def test_a_method_passes_its_attributes(parts: int, static: str, called: str, more: str) -> None:
+    assert how_to_jit("method", "step", parts=parts, static=static) == (
+        f"In step, call {called} in place of the lines that compute. Pass what the attributes hold, and assign the "
+        f"new values to them.{more}"
+    )

@@ -148,6 +148,8 @@ RULE = Rule(
     "model, the cost is at least the time in it, at the lower end of what the samples allow, without that of the "
     "device. The code for a loop has jitted functions of the statements in a round that compute, as far as their "
     "syntax and the names in them tell, each up to where Python reads a value; then the same holds for their lines. "
+    "For a method, the code has those of its own statements, with attributes as arguments, if it knows all that "
+    "these statements and the methods that they call do with the object. "
     "No line has more operations than its syntax and its place may call, or those that it was the first to run. "
     "The cost is less by what the calls of the jitted function take: as many of "
     "them, at most, as of its operation that is called least, and each as long as the host calls an operation. What "

@@ -12,8 +12,8 @@ from . import syntax
 Paths = Mapping[str, str]
 
 #: The modules that people mean by these names, where nothing else is known.
-_USUAL = {name: name for name in ("jax", "math", "numpy", "random", "scipy", "time")}
-_USUAL |= {"jnp": "jax.numpy", "np": "numpy", "onp": "numpy"}
+USUAL = {name: name for name in ("jax", "math", "numpy", "random", "scipy", "time")}
+USUAL |= {"jnp": "jax.numpy", "np": "numpy", "onp": "numpy"}
 
 
 def paths_in(node: ast.AST, file: str, known: Sequence[LibraryNames] = ()) -> dict[str, str]:
@@ -60,7 +60,7 @@ def path_at(node: ast.expr, paths: Paths) -> str:
     '.max'
     """
     root, _, rest = ast.unparse(node).partition(".")
-    path = paths[root] or f".{root}" if root in paths else _USUAL.get(root, root)
+    path = paths[root] or f".{root}" if root in paths else USUAL.get(root, root)
     return f"{path}.{rest}" if rest else path
 
 

@@ -15,7 +15,7 @@ from .syntax import around, first_line, loops_around
 INSTEAD = "# instead of the loop"
 AFTER = "# after the loop"
 _AFTER = re.compile(rf"^{AFTER}(?: at line (\d+))?$", re.MULTILINE)
-_IN_LOOP = re.compile(r"^# in the loop, instead of lines? (\d+)(?: to (\d+))?$", re.MULTILINE)
+_IN_LOOP = re.compile(r"^# in (?:the loop|\w+), instead of lines? (\d+)(?: to (\d+))?$", re.MULTILINE)
 
 #: The comment of :func:`then`.
 _THEN = re.compile(
@@ -58,6 +58,15 @@ def in_loop(first: int, last: int) -> str:
     ('# in the loop, instead of lines 5 to 8', '# in the loop, instead of line 5')
     """
     return f"# in the loop, instead of line{f's {first} to {last}' if last > first else f' {first}'}"
+
+
+def in_function(name: str, first: int, last: int) -> str:
+    """Return the comment that says that the lines below it belong in a function, in place of others.
+
+    >>> in_function("step", 5, 8)
+    '# in step, instead of lines 5 to 8'
+    """
+    return in_loop(first, last).replace("the loop", name, 1)
 
 
 def after(line: int = 0) -> str:

@@ -100,3 +100,39 @@ def test_only_the_time_in_these_lines_counts() -> None:
     assert found.code.startswith("@jax.jit\ndef both_step(w):")
     assert found.cost_ns is not None
     assert found.cost_ns < 0.9 * min(each.wall_ns for each in diagnosis.runs)
+
+
+class Trainer:
+    """It is trained by steps, in which nothing is jitted."""
+
+    def __init__(self, w: Any) -> None:
+        self.w, self.m, self.rate, self.count = w, jnp.zeros_like(w), 0.1, 0
+
+    def loss(self, w: Any) -> Any:
+        return jnp.mean((jnp.tanh(XS @ w) - 1) ** 2) + self.rate * jnp.sum(w**2)
+
+    def step(self) -> Any:
+        value, gradient = jax.value_and_grad(self.loss)(self.w)
+        self.m = 0.9 * self.m + gradient
+        self.w = self.w - self.rate * self.m
+        self.count += 1
+        return value
+
+
+def train_by_steps(trainer: Trainer) -> Any:
+    return [trainer.step() for _ in range(20)]
+
+
+@planted
+def test_the_step_of_an_object_is_jitted_with_its_attributes_as_arguments() -> None:
+    trainer = Trainer(jnp.ones(8))
+    diagnosis = jaxmagic.diagnose(train_by_steps, trainer, only="not-jitted", verify=True, budget_s=600, repeat=True)
+    (found,) = diagnosis.findings
+    assert found.code is not None
+    assert "def jitted_step(w, m, rate):" in found.code
+    assert found.code.endswith(" = jitted_step(self.w, self.m, self.rate)")
+    verified = found.verified
+    assert verified is not None
+    assert verified.outputs_agree is True
+    assert verified.speedup is not None
+    assert verified.speedup > 1.5

@@ -41,7 +41,8 @@ def spared_in_loop(one: JittedRound, calls: Sequence[Dispatch], evidence: Eviden
         told = (note("doctor.not_jitted_lines_called", share=share),)
     spared_ns = idle_ns * share
     if inside is not None:
-        traced_ns = without_device(inside, evidence, time) if transforms(evidence) else 0.0
+        compiles = one.compiles or transforms(evidence)
+        traced_ns = without_device(inside, evidence, time) if compiles else 0.0
         spared_ns = max(min(spared_ns, inside.most_ns), traced_ns)
     return Spared(max(spared_ns - own_ns, 0.0), told, own_ns)
 

@@ -24,6 +24,7 @@ from ...rewriting.loops.jitted_round import JittedRound, jitted_round
 from ...rewriting.loops.loop_end import end_of
 from ...rewriting.loops.while_loop import while_loop
 from ...rewriting.meanings import paths_in
+from ...rewriting.methods.jitted_method import JittedMethod, jitted_method
 from ...rewriting.numbers.texts import returns_text
 from ...rewriting.syntax import last_name, lines_run, loaded, parameters, tree_of_code
 from ..functions.functions_run import calls_unknown, functions_run, functions_seen, waits_in
@@ -83,6 +84,9 @@ def advice_for(line: Frame | None, count: int, evidence: Evidence) -> Advised:
             return filled
         in_round = None if called.whole else _in_round(whole, count, evidence)
         return in_round or Advised(whole, called.whole, traces, *compile_called(called, evidence))
+    method = jitted_method(evidence)
+    if method is not None:
+        return Advised(None, False, traces, _of_method(method), method.round.code, round=method.round)
     transformed = transformed_function(line, evidence) if traces else None
     if traces and (transformed is None or is_mostly_transformed(transformed.part, evidence)):
         one = round_around(transformed, evidence)
@@ -134,6 +138,11 @@ def _of_round(remedy: Note, one: JittedRound) -> Note:
         return remedy
     reads = int(bool(facts.get("reads") or facts.get("decides")))
     return _advice("round", function=str(facts["function"]), known={"parts": len(one.lines), "reads": reads})
+
+
+def _of_method(one: JittedMethod) -> Note:
+    """Return the advice for code that is written for a method."""
+    return _advice("method", one.method, {"parts": len(one.round.lines), "static": ", ".join(one.static)})
 
 
 def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, str | None]:

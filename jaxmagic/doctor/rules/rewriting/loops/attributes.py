@@ -12,6 +12,7 @@ from dataclasses import replace
 from ....analysis.written_paths import is_within
 from ....record.evidence import Input
 from ...host.syntax import Function, Loop
+from ..methods.own_class import is_tool
 from ..numbers.python_numbers import is_number
 from ..syntax import stored
 from .round_parts import Place
@@ -44,7 +45,7 @@ def with_variables(place: Place, taken: Collection[str]) -> Place:
     scope, loop = _copied(place)
     loop = _Variables(names).visit(loop)
     kinds = {each.path: each.kind for each in place.evidence.inputs}
-    numbers = {name for attribute, name in names.items() if kinds[attribute] == "number"}
+    numbers = {name for attribute, name in names.items() if kinds.get(attribute) == "number"}
     if not all(is_number(value, place.numbers | numbers) for value in _assigned_to(numbers, loop)):
         return place  # jit would make arrays of them
     inputs = tuple(replace(each, path=_renamed(each.path, names)) for each in place.evidence.inputs)
@@ -54,6 +55,7 @@ def with_variables(place: Place, taken: Collection[str]) -> Place:
         numbers=place.numbers | numbers,
         evidence=replace(place.evidence, inputs=inputs),
         attributes={name: attribute for attribute, name in names.items()},
+        static=frozenset(name for attribute, name in names.items() if attribute not in kinds),
     )
 
 
@@ -73,14 +75,17 @@ def _usable(place: Place) -> set[str]:
     for node in ast.walk(place.loop):
         if isinstance(node, ast.Attribute):
             each = inputs.get(ast.unparse(node))
-            if each is not None and (each.kind in _DATA or each.type == JITTED):
+            if each is not None and (each.kind in _DATA or (each.type == JITTED and place.own is None)):
                 found[each.path].append(node)
+            elif place.own is not None and is_tool(place.own, ast.unparse(node)):
+                found[ast.unparse(node)].append(node)
     within = {id(name) for nodes in found.values() for node in nodes for name in ast.walk(node)}
     other = {each.id for each in ast.walk(place.loop) if isinstance(each, ast.Name) and id(each) not in within}
-    jitted = {path for path in found if inputs[path].type == JITTED}
+    jitted = {path for path in found if path in inputs and inputs[path].type == JITTED}
     other |= {_root(path) for path in jitted if not _is_read(found[path])}
     usable = {path: nodes for path, nodes in found.items() if path not in jitted}
     usable = {path: nodes for path, nodes in usable.items() if _is_of_object(_root(path), inputs)}
+    other -= {place.own.owner} if place.own is not None else set()  # what its method may use is known
     usable = {path: nodes for path, nodes in usable.items() if _root(path) not in other | {*place.modules}}
     for path, nodes in usable.items():
         same = [each for each in usable if _last(each) == _last(path)]

@@ -39,6 +39,7 @@ class JittedRound(NamedTuple):
         operations: how many operations are in these functions, as far as the syntax tells.
         statements: how many statements compute.
         calls: how often the code is called per run; 0 if each round calls it.
+        compiles: whether nothing but what is compiled is in these lines.
     """
 
     code: str
@@ -47,6 +48,7 @@ class JittedRound(NamedTuple):
     operations: int
     statements: int
     calls: int = 0
+    compiles: bool = False
 
 
 def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = frozenset()) -> JittedRound | None:
@@ -86,7 +88,7 @@ def jitted_round(line: Frame, evidence: Evidence, functions: Collection[str] = f
         every += [] if function is None else [function]
         taken |= set() if function is None else function.names
     whole = all(have_own_lines([*each.part.computed, *each.part.moved], line.file) for each in every)
-    code = _together(every, block, place) if whole and any(each.part is main for each in every) else None
+    code = written_together(every, block, place) if whole and any(each.part is main for each in every) else None
     if code is None:
         return None
     return JittedRound(
@@ -103,8 +105,15 @@ def _overlap(part: Part, other: Part) -> bool:
     return first <= end and begin <= last
 
 
-def _together(every: Sequence[Written], block: Sequence[ast.stmt], place: Place) -> str:
-    """Return the code for some parts, with what is between them."""
+def written_together(every: Sequence[Written], block: Sequence[ast.stmt], place: Place, where: str = "") -> str:
+    """Return the code for some parts, with what is between them.
+
+    Args:
+        every: the parts.
+        block: the statements among which they are.
+        place: the loop.
+        where: the comment that says what they replace; that they are in a loop if left out.
+    """
     first, last = every[0].part.lines[0], every[-1].part.lines[1]
     inside = list[str]()
     own = {id(each): one for one in every for each in (*one.part.computed, *one.part.moved)}
@@ -115,4 +124,4 @@ def _together(every: Sequence[Written], block: Sequence[ast.stmt], place: Place)
         elif first <= each.lineno <= last:
             inside.append(ast.unparse(each))
     instead = with_attributes("\n".join(inside), place.attributes)
-    return "\n".join([*(each.beside for each in every), in_loop(first, last), instead])
+    return "\n".join([*(each.beside for each in every), where or in_loop(first, last), instead])

@@ -6,6 +6,7 @@ import ast
 import builtins
 import copy
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -21,11 +22,15 @@ from ..jit.jittable import computes_only, has_sizes, takes_arrays
 from ..jit.module_jit import jit_of, libraries_called, libraries_used
 from ..jit.obstacles import obstacles
 from ..jit.results import changed_results, narrowed, needs_numbers
-from ..meanings import paths_in
+from ..meanings import USUAL, paths_in
+from ..methods.own_class import does_more, modules_run, used_of
+from ..methods.own_object import with_object
+from ..methods.passed_variables import can_be_passed
 from ..numbers.narrow import computed as evaluated
 from ..numbers.narrow import traced
 from ..numbers.passed_numbers import numbers_in
 from ..syntax import last_name, loaded, parameters, tree_of
+from .attributes import with_attributes
 from .computed_numbers import ComputedNumbers, multiply
 from .counted_comprehensions import OPERATIONS
 from .loop_facts import assigns, reads
@@ -57,12 +62,14 @@ class Written(NamedTuple):
         beside: the jitted function.
         inside: what calls it in the loop.
         names: the names that this adds.
+        static: the arguments of the function that are static.
     """
 
     part: Part
     beside: str
     inside: str
     names: set[str]
+    static: tuple[str, ...] = ()
 
 
 def written(part: Part, place: Place, taken: set[str], number: int) -> Written | None:
@@ -99,14 +106,21 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
     name = _name(place, taken, number)
     if given is None or not results or name is None or own & taken:
         return None
-    static = [each for each in given if has_sizes(as_function(computed, given), {each})]
+    static = [each for each in given if each in place.static or has_sizes(as_function(computed, given), {each})]
     jit, needed = _jit(computed, given, place)
     if (
         not jit
         or {*static} & (assigns([place.loop]) | numbers.arguments.keys())
-        or has_partial(computed, part, place)
+        or (place.own is None and has_partial(computed, part, place))
     ):
         return None
+    method = place.own
+    if method is not None:
+        modules = {each for each, path in {**USUAL, **place.paths}.items() if path}
+        defined = {*dir(builtins), *modules, *place.functions}
+        passable = can_be_passed(method, given, results, computed, place.attributes, defined)
+        if not passable or {*static} - place.static:
+            return None
     if not _can_be_jitted(as_function(computed, given), frozenset(static), place):
         return None
     known = ((each, evaluated(ast.parse(passed_for.get(each, each), mode="eval").body, values)) for each in given)
@@ -116,18 +130,27 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
     if narrowed(as_function(computed, given), taken_as, place.file, place.evidence):
         return None
     passed = ", ".join(passed_for.get(each, each) for each in given)
+    text, returned = "\n".join(map(ast.unparse, computed)), ", ".join(results)
+    if method is not None and method.owner in loaded(computed):
+        object_ = with_object(method, computed, given, place.attributes)
+        if object_ is None:
+            return None
+        text = "\n".join([*object_.begin, with_attributes(text, place.attributes)])
+        returned = ", ".join(place.attributes.get(each, each) for each in results)
+        passed = ", ".join(filter(None, [passed, *(f"{method.owner}.{each}" for each in object_.given)]))
+        given, static = [*given, *object_.given], [*static, *object_.static]
 
     def beside() -> Iterator[str]:
         yield from (needed,) if needed else ()
         yield from (WHOLE,) if items.slices else ()
         yield from () if static and jit == "jax.jit" else (f"@{jit}",)
         yield f"def {name}({', '.join(given)}):"
-        yield from (f"    {ast.unparse(each)}" for each in computed)
-        yield f"    return {', '.join(results)}"
+        yield textwrap.indent(text, "    ")
+        yield f"    return {returned}"
         yield from (f"{name} = jax.jit({name}{static_option(static)})",) if static and jit == "jax.jit" else ()
 
     inside = [f"{', '.join(results)} = {name}({passed})", *map(ast.unparse, moved)]
-    return Written(part, "\n".join(beside()), "\n".join(inside), {name, *own})
+    return Written(part, "\n".join(beside()), "\n".join(inside), {name, *own}, tuple(static))
 
 
 def _jit(statements: Sequence[ast.stmt], given: Sequence[str], place: Place) -> tuple[str, str]:
@@ -141,7 +164,9 @@ def _jit(statements: Sequence[ast.stmt], given: Sequence[str], place: Place) -> 
     libraries |= libraries_called(place.evidence) | libraries_used([(function, place.file)], names)
     if not libraries:
         return "jax.jit", ""
-    varying = {*given} & place.numbers & assigns([place.loop])
+    changing = set() if place.own is None else place.own.changing
+    changing |= {name for name, each in place.attributes.items() if each.rpartition(".")[2] in changing}
+    varying = {*given} & place.numbers & (assigns([place.loop]) | changing)
     return jit_of("equinox", function, place.file, names) if libraries == {"equinox"} and not varying else ("", "")
 
 
@@ -157,15 +182,22 @@ def _given(statements: Sequence[ast.stmt], place: Place) -> list[str] | None:
         assigned |= assigns([each])
     calls = [node.func for each in statements for node in ast.walk(each) if isinstance(node, ast.Call)]
     inputs = {each.path: each for each in place.evidence.inputs}
-    variables = place.local | assigns([place.loop]) | {each for each, one in inputs.items() if one.kind in _ARRAYS}
+    variables = (
+        place.local
+        | place.static
+        | assigns([place.loop])
+        | {each for each, one in inputs.items() if one.kind in _ARRAYS}
+    )
     owners = {_root(each) for each in calls if isinstance(each, ast.Attribute)} - variables - {None}
+    owners |= set() if place.own is None else {place.own.owner}
     known = {name for name in (*found,) if name not in variables and hasattr(builtins, name)}
     given = [each for each in found if each not in owners | known | (place.functions - variables)]
     if owners & place.modules.keys() or {*given} & _changed_in_place(place):
         return None
     if ({*found} - {*given}) & bound_by_loops(place.file, place.loop.lineno):
         return None
-    return given if all(_is_taken(each, statements, place, inputs) for each in given) else None
+    taken = (_is_taken(each, statements, place, inputs) for each in given if each not in place.static)
+    return given if all(taken) else None
 
 
 def _changed_in_place(place: Place) -> set[str]:
@@ -218,15 +250,17 @@ def _results(statements: Sequence[ast.stmt], part: Part, place: Place, following
         for node in ast.walk(place.scope)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in own
     }
-    carried = {*(_given(statements, place) or ())}
+    carried = {*(_given(statements, place) or ())} if place.own is None else set[str]()
     return [each for each in made if each in others | carried | following | place.attributes.keys()]
 
 
 def _name(place: Place, taken: set[str], number: int) -> str | None:
     """Return a name for the function that is not taken; ``None`` also where a round has many of them."""
     prefix = f"{place.scope.name}_" if isinstance(place.scope, Function) else "one_"
+    prefix = "jitted_" if place.own is not None else prefix
     prefix += "".join(_ORDINALS[number : number + 1])
-    ends = ("step", "round") if number < len(_ORDINALS) else ()
+    ends: Sequence[str] = ("step", "round") if place.own is None else (place.own.method.name.strip("_"),)
+    ends = ends if number < len(_ORDINALS) else ()
     names = (numbered(f"{prefix}{each}", place.loop, place.scope) for each in ends)
     return next((each for each in names if each not in taken), None)
 
@@ -237,7 +271,15 @@ def _can_be_jitted(function: ast.FunctionDef, static: frozenset[str], place: Pla
     if not takes_arrays(function, untraced(evidence.inputs), static):
         return False
     functions = functions_run(function, place.file, evidence)
+    if place.own is not None:
+        use = used_of(place.own, function.body)
+        if use is None or does_more(modules_run(evidence), evidence, place.own.owner):
+            return False
+        functions += [each for one in use.functions for each in functions_run(*one, evidence)]
     others = functions[1:]
+    numbers = place.numbers & parameters(function) if place.own is not None else ()
+    if numbers and any(has_sizes(each, parameters(each)) for each, _ in others):
+        return False
     if any(needs_numbers(changed_results(each, file, evidence)) for each, file in others):
         return False
     if _passes_static(function, parameters(function) - static, evidence.static, tree_of(place.file)):
@@ -245,7 +287,9 @@ def _can_be_jitted(function: ast.FunctionDef, static: frozenset[str], place: Pla
     if not all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in others):
         return False
     unknown = waits_in(others, evidence) or calls_unknown(functions, evidence)
-    return not (obstacles(functions, evidence.names) or changing_read(others, evidence) or unknown)
+    outside = others if place.own is None else [each for each in others if not place.own.has(*each)]
+    changing = changing_read(outside, evidence) - (set() if place.own is None else {place.own.owner})
+    return not (obstacles(functions, evidence.names) or changing or unknown)
 
 
 def _passes_static(

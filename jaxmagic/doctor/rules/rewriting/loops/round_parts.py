@@ -15,6 +15,7 @@ from ....record.program import Program
 from ...host.host_time import names_of_program
 from ...host.syntax import Function, Loop
 from ..jit.jittable import computes_only
+from ..methods.own_class import OwnClass, used_of
 from ..numbers.passed_numbers import numbers_in
 from ..syntax import last_name, loaded, parameters, stored
 from .counted_comprehensions import OPERATIONS, operations_counted
@@ -53,6 +54,8 @@ class Place(NamedTuple):
         modules: the library of each variable that is a module, or has one inside, when the function begins.
         evidence: the observations of the runs.
         attributes: the variables that stand for attributes of objects, with these.
+        own: the class of the method whose statements stand for a loop; ``None`` for a loop.
+        static: the variables that stand for attributes which jit has to know, as for an optimizer.
     """
 
     loop: Loop
@@ -65,6 +68,8 @@ class Place(NamedTuple):
     modules: Mapping[str, ModuleLibrary]
     evidence: Evidence
     attributes: Mapping[str, str] = MappingProxyType({})
+    own: OwnClass | None = None
+    static: frozenset[str] = frozenset()
 
     @property
     def local(self) -> set[str]:
@@ -123,11 +128,11 @@ def part_around(line: int, place: Place) -> Part | None:
     """Return the statements around a line of a loop that compute, up to those that cannot follow them."""
     body = block_around(place.loop, line)
     at = next((number for number, each in enumerate(body) if _has(each, line)), None)
-    if at is None or not _computes(body[at], place):
+    if at is None or not computes(body[at], place):
         return None
     computed, moved, pending = [body[at]], list[ast.stmt](), list[ast.stmt]()
     for each in body[at + 1 :]:
-        if _computes(each, place) and all(_may_follow(other, each) for other in (*moved, *pending)):
+        if computes(each, place) and all(_may_follow(other, each) for other in (*moved, *pending)):
             computed.append(each)
             moved, pending = [*moved, *pending], []
         elif (item := item_of(each, place)) and all(_may_follow(one, item.computed) for one in (*moved, *pending)):
@@ -138,7 +143,7 @@ def part_around(line: int, place: Place) -> Part | None:
             break
     before: list[ast.stmt] = []
     for each in reversed(body[:at]):
-        if _computes(each, place):
+        if computes(each, place):
             computed, moved, before = [each, *computed], [*before, *moved], []
         elif _may_move(each) and all(_may_follow(each, other) for other in computed):
             before.insert(0, each)
@@ -194,7 +199,7 @@ def _may_change(statement: ast.stmt) -> set[str]:
     return found
 
 
-def _computes(statement: ast.stmt, place: Place, *, reads_values: bool = True) -> bool:
+def computes(statement: ast.stmt, place: Place, *, reads_values: bool = True) -> bool:
     """Return whether jit can compile a statement, as far as its syntax and the names tell.
 
     Args:
@@ -202,10 +207,15 @@ def _computes(statement: ast.stmt, place: Place, *, reads_values: bool = True) -
         place: the loop.
         reads_values: whether the waits at its lines are its own.
     """
-    targets = assigns([statement])
-    if place.objects & loaded([statement]):
+    targets, own = assigns([statement]), place.own
+    if place.objects & loaded([statement]) if own is None else used_of(own, [statement]) is None:
         return False
-    if not is_plain(statement) or targets <= place.numbers or (reads_values and _waits_at(statement, place)):
+    defines = isinstance(statement, ast.FunctionDef) and own is not None
+    if (
+        not (is_plain(statement) or defines)
+        or targets <= place.numbers
+        or (reads_values and _waits_at(statement, place))
+    ):
         return False
     if any(isinstance(each, ast.NamedExpr | ast.JoinedStr) for each in ast.walk(statement)):
         return False
@@ -217,7 +227,9 @@ def _computes(statement: ast.stmt, place: Place, *, reads_values: bool = True) -
     if isinstance(place.loop, ast.While) and not calls and targets & loaded([place.loop.test]):
         return False  # a float of Python has 64 bits, so that the loop may end after another number of rounds
     called = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
-    if called & place.local or any(each not in place.functions and not hasattr(builtins, each) for each in called):
+    made = set[str]() if own is None else {*own.made}
+    known = place.functions | made
+    if called & (place.local - made) or any(each not in known and not hasattr(builtins, each) for each in called):
         return False
     return computes_only(as_function([statement]), {**place.paths, **dict.fromkeys(targets, "")})
 
@@ -271,7 +283,7 @@ def item_of(statement: ast.stmt, place: Place) -> Item | None:
         return None
     computed = ast.copy_location(ast.Assign([ast.Name(item, ast.Store())], inner), statement)
     computed = ast.fix_missing_locations(computed)
-    return Item(computed, ast.parse(takes).body[0]) if _computes(computed, place, reads_values=False) else None
+    return Item(computed, ast.parse(takes).body[0]) if computes(computed, place, reads_values=False) else None
 
 
 def _is_collection(name: str, place: Place) -> bool:

@@ -226,8 +226,8 @@ def is_plain(statement: ast.stmt) -> bool:
     match statement:
         case ast.Assign(targets=[ast.Name()]) | ast.AugAssign(target=ast.Name()):
             return True
-        case ast.Assign(targets=[ast.Tuple(elts=targets)]):
-            return all(isinstance(each, ast.Name) for each in targets)
+        case ast.Assign(targets=[ast.Tuple() as targets]):
+            return all(isinstance(each, ast.Name | ast.Tuple | ast.expr_context) for each in ast.walk(targets))
     return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,3 +164,16 @@ def test_the_lines_of_a_round_spare_their_operations_only(
     assert found.time_ns == pytest.approx(105 * 20_000 * share - 15 * 1_500)  # its calls take longer
     assert [each.kind for each in found.evidence] == [kind]
     assert found.evidence[0].facts["share"] == pytest.approx(share)
+
+
+@pytest.mark.parametrize("compiles", [True, False])
+def test_the_time_in_lines_that_are_compiled_counts_at_least(
+    evidence: Any, timing: Any, tmp_path: Path, compiles: bool
+) -> None:
+    """Python may need longer between operations than the device is idle at them: here for 1 s of 1 ms per sample."""
+    run = replace(timing(), dispatch_ns=10**9, wait_ns=0, code_wait_ns=0, compilation_ns=0, compilations=())
+    made = replace(evidence({STEP: 1000}), first=run, observed=run, timed=(run,))
+    time = HostTime(made.host_use, 1.0, (), 0, 0, 2_100_000, 1.0, 0)
+    here = Frame(function="loop", file="", line=STEP)
+    one = JittedRound("", here, (at(tmp_path, STEP),), 1, 1, compiles=compiles)
+    assert (spared_in_loop(one, calls(), made, time).time_ns > 0.9 * 10**9) == compiles

@@ -1,0 +1,27 @@
+"""Words code that has jitted functions for parts of a loop or of a method."""
+
+from __future__ import annotations
+
+from ....terminal import printable
+from .filled import loop_in
+
+
+def parts_of_round(function: str, parts: int) -> str:
+    """Word code that has a jitted function for each part of a round that computes."""
+    loop = loop_in(function)
+    called = "a jitted function" if parts == 1 else f"{parts} jitted functions"
+    return (
+        f"In each round of {loop}, call {called} in place of the lines that compute. Where jit can compile a whole "
+        "round, jax.lax.scan over it spares these calls as well."
+    )
+
+
+def parts_of_method(function: str, static: str, parts: int) -> str:
+    """Word code that has a jitted function for what a method computes with attributes of its object."""
+    called = "a jitted function" if parts == 1 else f"{parts} jitted functions"
+    first = (
+        f"In {printable(function)}, call {called} in place of the lines that compute. Pass what the attributes hold, "
+        "and assign the new values to them."
+    )
+    are = "are" if ", " in static else "is"
+    return f"{first} {printable(static)} {are} static: jit compiles again for another one." if static else first

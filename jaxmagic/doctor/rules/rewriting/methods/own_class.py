@@ -1,0 +1,257 @@
+"""Tells what the statements of a method use of their object, and whether jit may trace methods that they call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from .....records.cell_names import cells_with
+from ....analysis.written_paths import is_within
+from ....record.evidence import Evidence, Input
+from ...host.functions.functions_run import waits_in
+from ...host.functions.inside_function import frames_of
+from ...host.syntax import Function
+from ..changing_values import changing_read
+from ..jit.jittable import computes_only
+from ..jit.module_jit import methods_run
+from ..jit.obstacles import obstacles
+from ..meanings import paths_in
+from ..syntax import TRANSFORMATIONS, last_name, tree_of, tree_run
+
+#: Modules of classes whose objects do nothing but compute, however they are called.
+_PURE = "optax.", "flax.linen."
+
+#: Packages whose functions compute only.
+_COMPUTING = "jax.", "optax.", "flax.linen."
+
+#: Methods and functions by which attributes change unseen, or an object is not the same in each call.
+_UNSEEN = frozenset({"__dict__", "__slots__", "delattr", "getattr", "globals", "locals", "setattr", "super", "vars"})
+_SPECIAL = frozenset({
+    "__delattr__", "__eq__", "__getattr__", "__getattribute__", "__hash__", "__new__", "__setattr__",
+})  # fmt: skip
+
+#: What a method begins with that fills an object.
+_MAKING = "__init__"
+
+
+class OwnClass(NamedTuple):
+    """The class of a method, as far as its code tells.
+
+    Attributes:
+        owner: the name of the object in the method, such as ``"self"``.
+        node: the class.
+        method: the method.
+        file: its file or cell.
+        inputs: what the code reads, by its name in the method.
+        made: the functions that the method defines, or makes by ``jax.grad`` or the like.
+        changing: the attributes of any object that code assigns or changes, but for what fills an object.
+        evidence: the observations of the runs.
+    """
+
+    owner: str
+    node: ast.ClassDef
+    method: ast.FunctionDef
+    file: str
+    inputs: Mapping[str, Input]
+    made: frozenset[str]
+    changing: frozenset[str]
+    evidence: Evidence
+
+    def has(self, function: Function, file: str) -> bool:
+        """Return whether a function is defined in the method."""
+        lines = range(self.method.lineno, (self.method.end_lineno or self.method.lineno) + 1)
+        return file == self.file and function.lineno in lines
+
+
+class Use(NamedTuple):
+    """What statements use of their object while jit traces them, besides what is an argument already.
+
+    Attributes:
+        functions: the methods that they call, with those that these call, and their file.
+        traced: the attributes that these methods read and that jit traces.
+        static: those that it has to know.
+    """
+
+    functions: tuple[tuple[Function, str], ...] = ()
+    traced: tuple[str, ...] = ()
+    static: tuple[str, ...] = ()
+
+
+def own_class(method: ast.FunctionDef, file: str, inputs: Mapping[str, Input], evidence: Evidence) -> OwnClass | None:
+    """Return the class of a method; ``None`` if its objects may be of another class, or may change unseen.
+
+    Args:
+        method: the method.
+        file: its file or cell.
+        inputs: what the code reads, by its name in the method.
+        evidence: the observations of the runs.
+    """
+    tree = tree_of(file)
+    found = [each for each in ast.walk(tree or ast.Module([], [])) if isinstance(each, ast.ClassDef)]
+    node = next((each for each in found if method in each.body), None)
+    given = [*method.args.posonlyargs, *method.args.args]
+    if node is None or not given or method.decorator_list or not _is_simple(node):
+        return None
+    owner = given[0].arg
+    object_ = inputs.get(owner)
+    if object_ is None or not object_.can_change or object_.type != node.name:
+        return None
+    made = frozenset(name for each in ast.walk(method) if each is not method for name in _made_by(each))
+    changing = frozenset(_changing(node, file, evidence))
+    return OwnClass(owner, node, method, file, inputs, made, changing, evidence)
+
+
+def _made_by(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.FunctionDef(name=name):
+            yield name
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=called)):
+            yield from (name,) if last_name(called) in TRANSFORMATIONS else ()
+
+
+def _is_simple(node: ast.ClassDef) -> bool:
+    """Return whether objects of a class are hashed by identity, and have the attributes that its code assigns."""
+    names = {each.name for each in node.body if isinstance(each, Function)}
+    used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    used |= {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+    outside = [each for each in node.bases if ast.unparse(each) != "object"]
+    return not (outside or node.keywords or node.decorator_list or names & _SPECIAL or used & _UNSEEN)
+
+
+def _changing(node: ast.ClassDef, file: str, evidence: Evidence) -> Iterator[str]:
+    """Yield the attributes that any code that is known assigns or changes, but for what fills an object."""
+    making = [each for each in node.body if isinstance(each, Function) and each.name == _MAKING]
+    filling = {id(inner) for each in making for inner in ast.walk(each)}
+    trees = [tree_run(file, evidence), *map(tree_of, cells_with(file))]
+    for each in (inner for tree in trees if tree is not None for inner in ast.walk(tree)):
+        if id(each) not in filling:
+            yield from _changed_by(each)
+
+
+def _changed_by(node: ast.AST) -> Iterator[str]:
+    """Yield the attributes that a node assigns, or changes inside: by an index, or by a method called for effect."""
+    match node:
+        case ast.Attribute(ctx=ast.Store() | ast.Del(), attr=name):
+            yield name
+            yield from _attributes_in(node.value)
+        case ast.Subscript(ctx=ast.Store() | ast.Del()):
+            yield from _attributes_in(node.value)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+            yield from _attributes_in(owner)
+
+
+def _attributes_in(node: ast.expr) -> Iterator[str]:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        node = node.value
+
+
+def used_of(own: OwnClass, nodes: Sequence[ast.AST]) -> Use | None:
+    """Return what some statements use of the object; ``None`` if jit may not take it, or if they do not only read.
+
+    Args:
+        own: the class.
+        nodes: the statements, with variables in place of the attributes that the jitted function gets.
+    """
+    if not _only_read(own.owner, nodes):
+        return None
+    methods = {each.name: each for each in own.node.body if isinstance(each, Function)}
+    held = {each.name for each in own.inputs[own.owner].members}
+    found, traced, static = dict[int, Function](), set[str](), set[str]()
+    pending = [(name, False) for each in nodes for name in _read(own.owner, each)]
+    while pending:
+        name, in_method = pending.pop()
+        method = methods.get(name)
+        if method is not None:
+            inner = None if name in own.changing | held else _of_method(own, method)
+            if inner is None:
+                return None
+            pending += [(each, True) for each in inner if id(method) not in found]
+            found[id(method)] = method
+        elif in_method and _is_traced(own, name):
+            traced.add(name)
+        elif in_method and is_static(own, name):
+            static.add(name)
+        else:
+            return None
+    return Use(tuple((each, own.file) for each in found.values()), tuple(sorted(traced)), tuple(sorted(static)))
+
+
+def _only_read(owner: str, nodes: Iterable[ast.AST]) -> bool:
+    """Return whether nodes do nothing else with an object than reading its attributes."""
+    every = [each for node in nodes for each in ast.walk(node)]
+    read = {id(each.value) for each in every if isinstance(each, ast.Attribute) and _is_read(each, owner)}
+    return all(id(each) in read for each in every if isinstance(each, ast.Name) and each.id == owner)
+
+
+def _is_read(node: ast.AST, owner: str) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), ctx=ast.Load()):
+            return name == owner
+    return False
+
+
+def _read(owner: str, node: ast.AST) -> Iterator[str]:
+    """Yield the names of the attributes that a node reads of an object."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and _is_read(each, owner):
+            yield each.attr
+
+
+def _of_method(own: OwnClass, method: Function) -> list[str] | None:
+    """Return the attributes that a method reads; ``None`` if it may do more than compute, or is none of an object."""
+    given = [*method.args.posonlyargs, *method.args.args]
+    if not isinstance(method, ast.FunctionDef) or method.decorator_list or not given:
+        return None
+    paths = paths_in(method, own.file, own.evidence.names)
+    if not computes_only(method, paths) or not _only_read(given[0].arg, method.body):
+        return None
+    return [each for part in method.body for each in _read(given[0].arg, part)]
+
+
+def _is_traced(own: OwnClass, name: str) -> bool:
+    """Return whether an attribute holds an array, or a container of arrays."""
+    path = f"{own.owner}.{name}"
+    data = own.inputs.get(path)
+    if data is None or data.kind == "jax array":
+        return data is not None
+    return data.kind == "other" and any(
+        each.kind == "jax array" and is_within(inner, path) for inner, each in own.inputs.items()
+    )
+
+
+def is_static(own: OwnClass, name: str) -> bool:
+    """Return whether an attribute may be static: a number that does not change, or what does nothing but compute."""
+    data = own.inputs.get(f"{own.owner}.{name}")
+    if data is not None:
+        return data.kind == "number" and name not in own.changing
+    return is_tool(own, f"{own.owner}.{name}")
+
+
+def is_tool(own: OwnClass, path: str) -> bool:
+    """Return whether an attribute holds what does nothing but compute, as an optimizer of optax does."""
+    owner, _, name = path.rpartition(".")
+    members = own.inputs[own.owner].members if owner == own.owner else ()
+    member = next((each for each in members if each.name == name), None)
+    return member is not None and (member.home.startswith(_PURE) or member.public.startswith(_COMPUTING))
+
+
+def modules_run(evidence: Evidence) -> list[tuple[Function, str]]:
+    """Return the methods of the user's modules of a library that were seen to call operations."""
+    programs = [each for each in evidence.programs or () if each.eager]
+    return methods_run((frame for each in programs for frame in frames_of(each)), of_modules=True)
+
+
+def does_more(functions: Sequence[tuple[Function, str]], evidence: Evidence, owner: str) -> bool:
+    """Return whether some functions wait for values, or do what jit would do only once."""
+    changing = changing_read(functions, evidence) - {owner}
+    return bool(changing or obstacles(functions, evidence.names) or waits_in(functions, evidence))
+
+
+def method_at(node: Function, file: str) -> ast.ClassDef | None:
+    """Return the class that a function is a method of; ``None`` if it is none."""
+    tree = tree_of(file)
+    classes = (each for each in ast.walk(tree or ast.Module([], [])) if isinstance(each, ast.ClassDef))
+    return next((each for each in classes if node in each.body), None)
