@@ -140,8 +140,13 @@ def _parts(place: Place) -> Iterator[Part]:
 
 
 def _is_part(statement: ast.stmt, place: Place) -> bool:
-    """Return whether a statement can be a part of a jitted function: it changes no array of NumPy in an attribute."""
+    """Return whether a statement can be a part of a jitted function.
+
+    It changes no array of NumPy in an attribute, and gives no container another name: jit would return two of them.
+    """
     inputs = {each.path: each.kind for each in place.evidence.inputs}
     of_numpy = any(inputs.get(each) == "numpy array" for each in assigns([statement]) & place.attributes.keys())
     once = obstacles([(ast.Module([statement], []), place.file)], place.evidence.names)
-    return computes(statement, place) and not of_numpy and not once
+    value = getattr(statement, "value", None)
+    names_again = isinstance(value, ast.Name) and inputs.get(value.id) == "other"
+    return computes(statement, place) and not (of_numpy or names_again or once)

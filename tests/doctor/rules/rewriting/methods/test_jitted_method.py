@@ -116,6 +116,11 @@ TAKEN = {
         "self.seen += 1\nself.n += size\nself.took = max(time.time() - begin, 0) * 0.0\nreturn self.n",
         "w, x, size",
     ),
+    "a dictionary with two names, one of which it is changed by": (
+        "self.params = jax.tree.map(lambda p: jnp.tanh(p) * 2, self.params)\nself.target = self.params\n"
+        "self.w = self.w + jnp.sin(x).sum() * 2\nself.target['b'] = self.target['b'] + 1\nreturn self.params['b']",
+        "params",
+    ),
     "a number of Python that counts steps": (
         "self.n += 1\nself.v = 0.9 * self.v + 0.1 * (x.T @ jnp.tanh(x @ self.w))\n"
         "self.w = self.w - self.rate * self.v / (1 - 0.9 ** self.n)\nreturn self.n",
