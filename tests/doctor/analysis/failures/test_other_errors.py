@@ -409,7 +409,7 @@ def test_a_constant_that_is_stored_has_not_leaked() -> None:
         jax.jit(model.step)(jnp.ones(3))
         model.last + 1
     """)
-    assert "It may have escaped at" in cell.said
+    assert "It escaped at" in cell.said
     assert "self.last = x * 2" in cell.said
     assert "self.steps" not in cell.said
 
