@@ -229,6 +229,7 @@ def test_nan(around: Around, kind: str) -> None:
     assert cell.finding.line == cell.here
     assert cell.said.startswith(f"{operation} returned NaN, which jax_debug_nans makes an error.")
     assert "put another number in its place before" in cell.said
+    assert f": {mended}." in cell.said
 
 
 def test_out_of_memory(around: Around) -> None:
