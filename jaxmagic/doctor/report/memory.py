@@ -212,7 +212,7 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "donation_remedy": _donation_remedy,
     "eager_updates": _eager_updates,
-    "eager_updates_also": lambda line, source: f"Also updated as a whole: {printable(line)}: {printable(source)}",
+    "eager_updates_also": lambda line, source: f"The same at {printable(line)}: {printable(source)}",
     "eager_updates_remedy": _eager_updates_remedy,
     "donation_in_vain": _in_vain,
     "donation_no_result": _no_result,

@@ -263,9 +263,9 @@ RULE = Rule(
     f"known, and the program copies the arguments in each of at least {_LEAST_CALLS} calls, the function can copy "
     "them once. "
     "Also reports donated arguments of that size whose memory no result takes, and updates outside of jit that "
-    f"replace an array of at least {_LEAST_BYTES // 2**20} MiB, as x = x.at[i].set(y) does: such an operation cannot "
-    "donate, and copies the whole array. The cost is the profiler's time of these copies, if it is at least "
-    f"{units.percent(LEAST_SHARE)} of the run.",
+    f"replace an array of at least {_LEAST_BYTES // 2**20} MiB, as x = x.at[i].set(y) does, or x = f(x) where f "
+    "returns it: such an operation cannot donate, and copies the whole array. The cost is the profiler's time of "
+    f"these copies, if it is at least {units.percent(LEAST_SHARE)} of the run.",
     source="https://docs.jax.dev/en/latest/faq.html#buffer-donation",
     look=look,
     needs=("programs",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ....profiling.record.profile import OperationTime
@@ -16,7 +16,7 @@ from ...record.finding import RuleFinding
 from ...record.program import Program
 from ..copied_arguments import copied_parameters
 from ..host.host_time import SEVERAL
-from ..host.syntax import around
+from ..host.syntax import around, function_around
 from ..rewriting.syntax import last_name
 from ..rule import device_time, is_worth_it, source_at
 
@@ -38,9 +38,9 @@ class Update(NamedTuple):
 
 
 class _Copied(NamedTuple):
-    """The copies of arrays of one type: their lines, their bytes and the operations."""
+    """The copies of arrays of one type: the updates by their lines, the bytes of an array and the operations."""
 
-    lines: tuple[Frame, ...]
+    lines: dict[Frame, Update]
     size_bytes: int
     operations: tuple[OperationTime, ...]
 
@@ -54,11 +54,11 @@ def eager_updates(evidence: Evidence, rule: str) -> Iterator[RuleFinding]:
     cost_ns = device_time(copies, evidence) if copies else 0.0
     if count < SEVERAL or not is_worth_it(cost_ns, evidence):
         return
-    lines = dict.fromkeys(line for each in groups for line in each.lines)
+    updates = {line: update for each in groups for line, update in each.lines.items()}
     sampled = dict.fromkeys(each.line for each in evidence.host or () if each.line and updated_at(each.line))
-    first, *others = lines | dict.fromkeys(each for each in sampled if each.file in {line.file for line in lines})
-    update = updated_at(first)
-    assert update is not None
+    files = {each.file for each in updates}
+    first, *others = dict.fromkeys((*updates, *(each for each in sampled if each.file in files)))
+    update = updates[first]
     yield RuleFinding(
         rule=rule,
         found=note(
@@ -94,15 +94,41 @@ def _copies(evidence: Evidence) -> Iterator[_Copied]:
             key = program.executable.name, module.instructions[number].name, each.shape, each.size_bytes
             found.setdefault(key, []).append(program)
     for (module_name, name, shape, size_bytes), programs in found.items():
-        lines = [each.called_at for each in programs]
-        known = tuple(dict.fromkeys(each for each in lines if each is not None and updated_at(each) is not None))
+        known = [_updated_by(each) for each in programs]
+        lines = dict(each for each in known if each is not None)
         copies = tuple(
             each
             for each in profile.operation_times
             if (each.module, each.name, each.shape) == (module_name, name, shape)
         )
-        if size_bytes >= _LEAST_BYTES and len(known) == len(dict.fromkeys(lines)) and copies:
-            yield _Copied(known, size_bytes, copies)
+        if size_bytes >= _LEAST_BYTES and None not in known and copies:
+            yield _Copied(lines, size_bytes, copies)
+
+
+def _updated_by(program: Program) -> tuple[Frame, Update] | None:
+    """Return the update that ran a program first, with its line; ``None`` if it may not replace the array."""
+    line = program.called_at
+    update = None if line is None else updated_at(line) or _returned(program.called_from)
+    return None if line is None or update is None else (line, update)
+
+
+def _returned(lines: Sequence[Frame]) -> Update | None:
+    """Return the update of a parameter in what a function returns, if its caller replaces the argument by that.
+
+    That is ``return x.at[i].set(y)``, also for a part of ``x`` and inside of a container, called by ``x = f(x)``.
+    """
+    match [around(each)[-1] for each in lines[:2] if around(each)]:
+        case [ast.Return(value=ast.expr() as value), ast.Assign(targets=[target], value=ast.Call() as call)]:
+            given = [*call.args, *(each.value for each in call.keywords)]
+            given += [call.func.value] if isinstance(call.func, ast.Attribute) else []
+        case _:
+            return None
+    if ast.unparse(target) not in map(ast.unparse, given):
+        return None
+    function = function_around(lines[0])
+    names = set() if function is None else {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    found = (_update("", each) for each in ast.walk(value) if isinstance(each, ast.Call))
+    return next((each for each in found if each and re.split(r"\W", each.array)[0] in names), None)
 
 
 def updated_at(line: Frame) -> Update | None:
@@ -117,12 +143,14 @@ def updated_at(line: Frame) -> Update | None:
 
 
 def _update(array: str, call: ast.Call) -> Update | None:
+    """Return the update of an array that a call makes; of any array if no name is given."""
     match call.func:
         case ast.Attribute(value=ast.Subscript(value=ast.Attribute(value=updated, attr="at")), attr=method):
             if isinstance(updated, ast.Call):
                 return _update(array, updated)
-            return Update(array, method) if ast.unparse(updated) == array else None
-    name = last_name(call.func) or ""
-    if name.startswith("dynamic_update") and call.args and ast.unparse(call.args[0]) == array:
-        return Update(array, ast.unparse(call.func))
-    return None
+            first, function = ast.unparse(updated), method
+        case _:
+            first, function = ast.unparse(call.args[0]) if call.args else "", ast.unparse(call.func)
+            if not (last_name(call.func) or "").startswith("dynamic_update"):
+                return None
+    return Update(first, function) if first and array in ("", first) else None

@@ -46,6 +46,32 @@ def of_an_item(i: int) -> jax.Array:
     return state["rows"]
 
 
+def _written(rows: jax.Array, i: int) -> jax.Array:
+    return rows.at[i].set(1.0)
+
+
+def _added(state: dict[str, jax.Array], *, i: int) -> dict[str, jax.Array]:
+    return {**state, "rows": state["rows"].at[i].add(1.0)}
+
+
+def in_a_function(i: int) -> tuple[jax.Array]:
+    x = zeros()
+    x = _written(x, i)
+    return (x,)
+
+
+def in_a_function_of_states(i: int) -> jax.Array:
+    state = {"rows": zeros()}
+    state = _added(state, i=i)
+    return state["rows"]
+
+
+def in_a_function_for_another_variable(i: int) -> tuple[jax.Array, jax.Array]:
+    x = zeros()
+    y = _written(x, i)
+    return x, y
+
+
 def of_another_variable(i: int) -> tuple[jax.Array, jax.Array]:
     x = zeros()
     y = x.at[i].set(1.0)  # the copy is wanted
@@ -125,6 +151,18 @@ def updates(found: Evidence) -> list[RuleFinding]:
             'state["rows"] = jax.lax.dynamic_update_slice(state["rows"], jnp.ones((1, 64)), (i, 0))',
             "jax.jit(jax.lax.dynamic_update_slice, donate_argnums=0)",
         ),
+        (
+            in_a_function,
+            "rows",
+            "return rows.at[i].set(1.0)",
+            "jax.jit(lambda array, i, value: array.at[i].set(value), donate_argnums=0)",
+        ),
+        (
+            in_a_function_of_states,
+            "state['rows']",
+            'return {**state, "rows": state["rows"].at[i].add(1.0)}',
+            "jax.jit(lambda array, i, value: array.at[i].add(value), donate_argnums=0)",
+        ),
     ],
 )
 def test_updates_that_replace_an_array_are_found_with_what_they_copy(
@@ -143,7 +181,9 @@ def test_updates_that_replace_an_array_are_found_with_what_they_copy(
     assert f"such as {jitted}: XLA" in str(found.remedy)
 
 
-@pytest.mark.parametrize("function", [of_another_variable, that_returns, of_a_small_array, inside_jit])
+@pytest.mark.parametrize(
+    "function", [of_another_variable, that_returns, in_a_function_for_another_variable, of_a_small_array, inside_jit]
+)
 def test_other_updates_are_no_finding(function: Callable[[int], Any]) -> None:
     assert updates(evidence(function)) == []
 
