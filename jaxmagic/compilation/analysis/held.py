@@ -122,7 +122,7 @@ def list_changes(differing: Sequence[Change]) -> str:
     differing = [each for each in differing if each.now.kind != "unknown"] or differing
     names = dict.fromkeys(each.shown for each in differing)
     rest = listed([*names][1:], _MOST_NAMES)
-    return differing[0].in_words + (f"; also different: {rest}" if rest else "")
+    return differing[0].in_words + (f"; also different: {rest}" if rest not in ("", CUT) else "")
 
 
 def as_arguments(differing: Sequence[Change], of: str = "") -> str | None:

@@ -35,6 +35,12 @@ def test_a_value_without_a_token_is_never_the_same() -> None:
     assert [each.path for each in changes({"rng": unknown}, {"rng": unknown})] == ["rng"]
 
 
+def test_values_that_were_not_read_are_no_difference_to_name() -> None:
+    cut = {CUT: held("unknown", CUT, None)}
+    reason = new_function(DEEP | cut, DEEP | cut).reason
+    assert reason.endswith("with a different run.sampler: deep inside, a ReferenceType, which cannot be compared")
+
+
 @pytest.mark.parametrize(
     ("now", "before", "reason", "remedy"),
     [
