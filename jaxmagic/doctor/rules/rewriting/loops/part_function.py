@@ -137,7 +137,7 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
             return None
         text = "\n".join([*object_.begin, with_attributes(text, place.attributes)])
         returned = ", ".join(place.attributes.get(each, each) for each in results)
-        passed = ", ".join(filter(None, [passed, *(f"{method.owner}.{each}" for each in object_.given)]))
+        passed = ", ".join(filter(None, [passed, *object_.given.values()]))
         given, static = [*given, *object_.given], [*static, *object_.static]
 
     def beside() -> Iterator[str]:

@@ -6,8 +6,11 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..syntax import loaded, parameters, stored, tree_of
+from ..syntax import loaded, parameters, stored
 from .own_class import OwnClass, used_of
+
+#: The argument for the class of the object.
+_CLASS = "cls"
 
 
 class OwnObject(NamedTuple):
@@ -15,19 +18,21 @@ class OwnObject(NamedTuple):
 
     Attributes:
         begin: the lines that make it.
-        given: the attributes that are arguments besides, by their names.
+        given: the arguments besides, by their names, with what is passed for them.
         static: the arguments that jit has to know.
     """
 
     begin: tuple[str, ...]
-    given: tuple[str, ...]
+    given: Mapping[str, str]
     static: tuple[str, ...]
 
 
 def with_object(
     own: OwnClass, computed: Sequence[ast.stmt], given: Sequence[str], attributes: Mapping[str, str]
 ) -> OwnObject | None:
-    """Return what makes the object that some statements use; ``None`` if its class has no name beside the method.
+    """Return what makes the object that some statements use; ``None`` if the names for that are taken.
+
+    Its class is that of the caller's object, which may have other methods.
 
     Args:
         own: the class.
@@ -35,19 +40,20 @@ def with_object(
         given: what the jitted function gets.
         attributes: the variables that stand for attributes, with these.
     """
-    use, tree = used_of(own, computed), tree_of(own.file)
+    use = used_of(own, computed)
     names = {each: attributes[each].split(".") for each in given if each in attributes}
     plain = all(len(parts) == 2 and parts[0] == own.owner for parts in names.values())
-    if use is None or tree is None or own.node not in tree.body or not plain:
+    if use is None or not plain:
         return None
     held = {attribute: name for name, (_, attribute) in names.items()}
     more = [each for each in (*use.traced, *use.static) if each not in held]
     taken = loaded([own.method]) | stored([own.method]) | parameters(own.method) | {*given}
-    if {*more} & taken or own.node.name in taken - loaded([tree]):
+    if {_CLASS, *more} & taken or _CLASS in more:
         return None
     held |= {each: each for each in more}
-    static = tuple(held[each] for each in use.static)
-    begin = [f"{own.owner} = object.__new__({own.node.name})"]
+    static = (*(held[each] for each in use.static), _CLASS)
+    begin = [f"{own.owner} = object.__new__({_CLASS})"]
     if held:
         begin.append(f"{', '.join(f'{own.owner}.{each}' for each in held)} = {', '.join(held.values())}")
-    return OwnObject(tuple(begin), tuple(more), static)
+    passed = {each: f"{own.owner}.{each}" for each in more}
+    return OwnObject(tuple(begin), {**passed, _CLASS: f"type({own.owner})"}, static)

@@ -85,26 +85,26 @@ TAKEN = {
     ),
     "a method that is differentiated": (
         "g = jax.grad(self.loss)(self.params, x, y)\nself.params = jax.tree.map(lambda p, d: p - d, self.params, g)",
-        "params, x, y, rate, activation",
+        "params, x, y, rate, activation, cls",
     ),
     "a metric, a key and a counter": (
         "self.key, own = jax.random.split(self.key)\nnoise = jax.random.normal(own, x.shape)\n"
         "loss, g = jax.value_and_grad(self.loss)(self.params, x + noise, y)\n"
         "self.params = jax.tree.map(lambda p, d: p - self.rate * d, self.params, g)\nself.n += 1\n"
         "return {'loss': float(loss)}",
-        "key, params, x, y, rate, activation",
+        "key, params, x, y, rate, activation, cls",
     ),
     "a method that reads what was assigned": (
         "self.w = self.w - 0.1 * jnp.ones_like(self.w)\nh = self.current(x)\nself.w = self.w + 0.1 * (x.T @ h)\n"
         "return h",
-        "w, x, rate",
+        "w, x, rate, cls",
     ),
     "a function inside, and an attribute that is another one": (
         "def off(params):\n    near = self.predict(self.target, x)\n"
         "    return squared(self.predict(params, x), near + y)\n"
         "g = jax.grad(off)(self.params)\nself.params = jax.tree.map(lambda p, d: p - d, self.params, g)\n"
         "self.n += 1\nif self.n % 2 == 0:\n    self.target = self.params",
-        "target, self_params, x, y, rate, activation",
+        "target, self_params, x, y, rate, activation, cls",
     ),
     "several parts": (
         "h = jnp.tanh(x @ self.w)\nv = jnp.mean(h) * 2\nself.kept.append(float(v))\n"
@@ -221,6 +221,29 @@ def test_the_object_holds_the_same_after_it(case: str, made: Any) -> None:
     assert jax.tree.structure(before) == jax.tree.structure(after)
     for one, other in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):
         assert type(one) is type(other)
+        if not isinstance(one, str):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+SUBCLASS = """
+class Penalized(Model):
+    def loss(self, params, x, y):
+        return super().loss(params, x, y) + 0.5 * (params["w"] ** 2).sum()
+"""
+
+
+def test_an_object_of_a_subclass_keeps_its_methods(made: Any) -> None:
+    body, _ = TAKEN["a method that is differentiated"]
+    program = made(body)
+    found = jitted_method(program.evidence)
+    assert found is not None
+    results = []
+    for tree in (None, program.pasted(found)):
+        names = program.names(tree)
+        exec(SUBCLASS, names)
+        ran(names)  # its class is another argument, for which jit compiles again
+        results.append(ran(names | {"model": names["Penalized"]()}))
+    for one, other in zip(*map(jax.tree.leaves, results), strict=True):
         if not isinstance(one, str):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
