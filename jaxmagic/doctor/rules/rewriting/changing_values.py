@@ -106,6 +106,23 @@ def kept_from_outside(function: Function, file: str, evidence: Evidence) -> list
     return sorted(found.union(*(_attributes_of(each.objects, node) for each, node in seen)))
 
 
+def kept_by_called(code: str, evidence: Evidence) -> list[str]:
+    """Return what the user's functions that some code calls read from outside and jit keeps: what can change.
+
+    What the code passes itself counts as well if they read it, too: they would go on with the first value.
+    """
+    words = {*re.findall(r"[^\W\d]\w*", code)}
+    found = set[str]()
+    for each in evidence.names:
+        function = (
+            definition(each.function) if each.function is not None and each.function.function in words else None
+        )
+        if function is not None:
+            found |= {*kept_from_outside(*function, evidence)}
+            found |= {name for name in (*each.arrays, *each.values) if name in words and not name.isupper()}
+    return sorted(found)
+
+
 def _attributes_of(objects: Collection[str], function: Function) -> set[str]:
     """Return the attributes of objects that a function reads, but for methods that it calls."""
     called = {id(each.func) for each in ast.walk(function) if isinstance(each, ast.Call)}

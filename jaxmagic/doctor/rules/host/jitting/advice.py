@@ -12,7 +12,7 @@ from .....records.call_stack import Frame
 from .....records.note import Note, note
 from ....record.evidence import Evidence, Input
 from ...rewriting.called_function import CalledFunction, called_function
-from ...rewriting.changing_values import changing_read, kept_from_outside
+from ...rewriting.changing_values import changing_read, kept_by_called, kept_from_outside
 from ...rewriting.jit.arguments import objects, static_option, untraced
 from ...rewriting.jit.array_variables import arrays_in
 from ...rewriting.jit.caveats import Caveats, caveats, jitted_calls, to_pass
@@ -92,7 +92,7 @@ def advice_for(line: Frame | None, count: int, evidence: Evidence) -> Advised:
         one = round_around(transformed, evidence)
         if one is not None:
             remedy = group(evidence, known=caveats([], evidence.waits or ()))
-            return Advised(None, False, traces, _of_round(remedy, one), one.code, round=one)
+            return Advised(None, False, traces, _of_round(remedy, one, evidence), one.code, round=one)
         part = None if transformed is None else transformed.part
         return Advised(part, False, traces, *jit_outermost(transformed, evidence), part and part.function.name)
     part = None if line is None or (function := function_around(line)) is None else Part(function, line.file)
@@ -116,7 +116,7 @@ def _at_line(line: Frame | None, part: Part | None, count: int, evidence: Eviden
     one = jitted_round(line, evidence) if line is not None and code is None and _is_of_loop(remedy) else None
     if one is None:
         return Advised(part, False, False, remedy, code)
-    return Advised(part, False, False, _of_round(remedy, one), one.code, round=one)
+    return Advised(part, False, False, _of_round(remedy, one, evidence), one.code, round=one)
 
 
 def _in_round(part: Part, count: int, evidence: Evidence) -> Advised | None:
@@ -131,13 +131,15 @@ def _is_of_loop(remedy: Note) -> bool:
     return remedy.facts["way"] in ("asked", "generator", "group", "loop", "until")
 
 
-def _of_round(remedy: Note, one: JittedRound) -> Note:
+def _of_round(remedy: Note, one: JittedRound, evidence: Evidence) -> Note:
     """Return the advice for code that is written: caveats about other statements do not concern it."""
     facts = remedy.facts
     if facts["way"] not in ("generator", "group", "loop"):
         return remedy
     reads = int(bool(facts.get("reads") or facts.get("decides")))
-    return _advice("round", function=str(facts["function"]), known={"parts": len(one.lines), "reads": reads})
+    kept = ", ".join(kept_by_called(one.code, evidence))
+    known: Caveats = {"parts": len(one.lines), "reads": reads}
+    return _advice("round", function=str(facts["function"]), known=known | ({"keeps": kept} if kept else {}))
 
 
 def _of_method(one: JittedMethod) -> Note:

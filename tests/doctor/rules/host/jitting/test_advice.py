@@ -125,3 +125,28 @@ def test_a_trial_leaves_what_is_said_about_kept_values(session: Session, option:
     assert isinstance(diagnosis, Diagnosis)
     assert "Under jit, count would keep the value of the first call" in str(diagnosis.findings[0].remedy)
     assert (diagnosis.findings[0].code is None) == (not option)
+
+
+ROUND = """
+stiffness, damping, FIXED, rate = 4.0, jnp.float32(0.1), 0.5, 0.25
+def force(p, v):
+    return stiffness * jnp.sin(p) * rate - damping * v * FIXED
+def simulated(p):
+    v, kept = p, []
+    for i in range(60):
+        v = v + 0.01 * force(p, v)
+        p = p + 0.01 * v
+        kept.append(float(0.5 * stiffness * (p**2).sum()))
+    return p, kept
+"""
+
+
+def test_what_a_called_function_reads_is_named_beside_the_code_of_a_round(session: Session) -> None:
+    """A number that the round passes is that of the first call in the function all the same."""
+    session.run(f"{SETUP}\n{ROUND}\njaxmagic.diagnose(simulated, x, only='not-jitted')")
+    diagnosis = jaxmagic.history()[-1]
+    assert isinstance(diagnosis, Diagnosis)
+    (finding,) = diagnosis.findings
+    assert finding.code is not None
+    assert "def simulated_step(" in finding.code
+    assert "Under jit, damping, stiffness keep the values of the first call" in str(finding.remedy)
