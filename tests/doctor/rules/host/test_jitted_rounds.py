@@ -108,11 +108,11 @@ class Trainer:
     def __init__(self, w: Any) -> None:
         self.w, self.m, self.rate, self.count = w, jnp.zeros_like(w), 0.1, 0
 
-    def loss(self, w: Any) -> Any:
+    def penalized(self, w: Any) -> Any:
         return jnp.mean((jnp.tanh(XS @ w) - 1) ** 2) + self.rate * jnp.sum(w**2)
 
     def step(self) -> Any:
-        value, gradient = jax.value_and_grad(self.loss)(self.w)
+        value, gradient = jax.value_and_grad(self.penalized)(self.w)
         self.m = 0.9 * self.m + gradient
         self.w = self.w - self.rate * self.m
         self.count += 1
@@ -129,8 +129,8 @@ def test_the_step_of_an_object_is_jitted_with_its_attributes_as_arguments() -> N
     diagnosis = jaxmagic.diagnose(train_by_steps, trainer, only="not-jitted", verify=True, budget_s=600, repeat=True)
     (found,) = diagnosis.findings
     assert found.code is not None
-    assert "def jitted_step(w, m, rate):" in found.code
-    assert found.code.endswith(" = jitted_step(self.w, self.m, self.rate)")
+    assert "def jitted_step(w, m, rate, cls):" in found.code
+    assert found.code.endswith(" = jitted_step(self.w, self.m, self.rate, type(self))")
     verified = found.verified
     assert verified is not None
     assert verified.outputs_agree is True
