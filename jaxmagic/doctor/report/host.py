@@ -8,6 +8,7 @@ from ... import units
 from ...terminal import printable
 from .compiling.recompile import waits_for_size
 from .how_to_jit import how_to_jit, jitted_vmap, loops_beside
+from .remedies.arrays import listed_rows
 from .remedies.loops import LOOP_REMEDIES
 from .runs import at_least
 
@@ -269,9 +270,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"The loop copies {printable(names)} to the device one by one: "
         f"{at_least(units.size(size_bytes), least)} per run, in {at_least(count, least)} copies."
     ),
-    "transfer_before": lambda names, size_bytes: (
+    "transfer_before": lambda names, size_bytes, arrays="": (
         f"Copy the items of {printable(names)} once, before this code, if {units.size(size_bytes)} fit on the "
-        "device: when it runs again, it copies nothing."
+        f"device: when it runs again, it copies nothing.{listed_rows(arrays)}"
     ),
     "transfer_once": lambda names: f"Copy {printable(names)} once, before the loop.",
     "transfer_beside": lambda names: (
@@ -279,8 +280,9 @@ NOTES: dict[str, Callable[..., str]] = {
         "loop also uses the array of NumPy for something else: on an array of JAX, these would be operations outside "
         "jit."
     ),
-    "transfer_all": lambda names, size_bytes: (
+    "transfer_all": lambda names, size_bytes, arrays="": (
         f"Copy {printable(names)} once, before the loops, if {units.size(size_bytes)} fit on the device."
+        f"{listed_rows(arrays)}"
     ),
     "transfer_parts": lambda names, size_bytes: (
         f"Copy {printable(names)} with jax.device_put once, before the loops, if {units.size(size_bytes)} fit on the "

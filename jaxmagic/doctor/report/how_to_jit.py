@@ -40,6 +40,7 @@ def how_to_jit(
     parts: int = 1,
     fills: str = "",
     static: str = "",
+    indexed: str = "",
     **known: Any,
 ) -> str:
     """Word what to jit and how, and what becomes of what jit cannot compile."""
@@ -55,7 +56,7 @@ def how_to_jit(
     elif way == "method":
         first = parts_of_method(function, static, parts)
     elif way == "round":
-        first = parts_of_round(function, parts)
+        first = parts_of_round(function, parts, indexed)
     else:
         first = _way_to_jit(way, function, outer, jit)
     more = [_next_step(then, function, axes, line, library, jit)] if then and then != "pairs" else []
@@ -145,10 +146,9 @@ def _not_traced(library: str, functions: str, objects: str, rounds: str) -> Iter
             f"{'functions' if several else 'function'} in each call, as jit compiles again for another one."
         )
     if objects:
-        several = ", " in objects
         yield (
-            f"jit does not trace {printable(objects)}: let the jitted function read {'them' if several else 'it'} "
-            "from outside, or make static what is the same object in each call."
+            f"jit does not trace {printable(objects)}: pass what the code computes with as arguments, return what it "
+            "assigns, and make static only what is the same in each call."
         )
 
 

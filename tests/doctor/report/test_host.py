@@ -24,8 +24,8 @@ def advice(**facts: Any) -> str:
         ({"functions": "act"}, "act is static: pass the same function in each call"),
         ({"functions": "act, norm"}, "act, norm are static: pass the same functions in each call"),
         ({"way": "group", "jit": "nnx.jit"}, "Put these operations into a function under nnx.jit."),
-        ({"way": "group", "objects": "cfg"}, "jit does not trace cfg: let the jitted function read it from outside"),
-        ({"way": "group", "objects": "cfg, f"}, "jit does not trace cfg, f: let the jitted function read them from"),
+        ({"way": "group", "objects": "cfg"}, "jit does not trace cfg: pass what the code computes with as arguments"),
+        ({"way": "group", "objects": "cfg, f"}, "jit does not trace cfg, f: pass what the code computes with as"),
     ],
 )
 def test_what_is_no_array_is_named(facts: dict[str, str], sentence: str) -> None:

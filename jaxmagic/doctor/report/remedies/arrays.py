@@ -30,6 +30,12 @@ def _write_functions(
     return f"Use {uses}.{''.join(sentence for sentence, needed in more if needed)}"
 
 
+def listed_rows(arrays: str) -> str:
+    """Word that arrays become lists, if any do."""
+    becomes, its = ("become lists", "their") if ", " in arrays else ("becomes a list", "its")
+    return f" {printable(arrays)} {becomes} of {its} rows." if arrays else ""
+
+
 def _without(cache: str) -> str:
     """Word what to write in place of a decorator that keeps what a function returned."""
     return f"Write @property in place of {quoted(cache)}" if "property" in cache else f"Leave out {quoted(cache)}"

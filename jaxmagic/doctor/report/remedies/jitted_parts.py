@@ -6,13 +6,20 @@ from ....terminal import printable
 from .filled import loop_in
 
 
-def parts_of_round(function: str, parts: int) -> str:
-    """Word code that has a jitted function for each part of a round that computes."""
+def parts_of_round(function: str, parts: int, indexed: str = "") -> str:
+    """Word code that has a jitted function for each part of a round that computes.
+
+    Args:
+        function: the function with the loop.
+        parts: how many parts have one.
+        indexed: an item that is taken by the number of the round.
+    """
     loop = loop_in(function)
     called = "a jitted function" if parts == 1 else f"{parts} jitted functions"
+    clamped = f" Under jit, {printable(indexed)} beyond the end is the last item, and no error." if indexed else ""
     return (
         f"In each round of {loop}, call {called} in place of the lines that compute. Where jit can compile a whole "
-        "round, jax.lax.scan over it spares these calls as well."
+        f"round, jax.lax.scan over it spares these calls as well.{clamped}"
     )
 
 

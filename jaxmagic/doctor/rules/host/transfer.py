@@ -125,7 +125,7 @@ def _code(given: _Given, evidence: Evidence) -> str | None:
 
 def _remedy(given: _Given, names: str) -> Note:
     if given.sources is not None:
-        return given.sources.remedy
+        return given.sources.remedy(code_once(given.line, given.sources))
     if given.size_bytes is None and given.otherwise:
         return note("doctor.transfer_beside", names=names)
     if given.size_bytes is None:

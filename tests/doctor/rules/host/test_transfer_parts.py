@@ -181,7 +181,7 @@ def test_items_that_are_copied_once_per_run_can_be_there_before_it(
     shapes = (("f32[16]", *["f32[256,16]"] * len(arrays)),)
     (found,) = look(given, inputs=inputs, shapes=shapes)
     assert found.cost_ns == pytest.approx(27 * MS)
-    assert found.remedy.facts == {"names": names, "size_bytes": len(arrays) * 2**20}
+    assert found.remedy.facts == {"names": names, "size_bytes": len(arrays) * 2**20, "arrays": names}
     assert found.code.replace("  # once, before this code", "") == code
     assert look(given, inputs=inputs, shapes=shapes, limit_bytes=2**20) == []
 

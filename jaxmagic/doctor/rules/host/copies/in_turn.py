@@ -63,12 +63,12 @@ class Sources(NamedTuple):
         """The share of the copies that a run is spared if there is one before its loops, or else before the run."""
         return 1 - 1 / self.passes if self.passes > 1 else 1.0
 
-    @property
-    def remedy(self) -> Note:
-        """The advice to copy them once."""
-        if self.passes > 1:
-            return note("doctor.transfer_all", names=self.names, size_bytes=self.size_bytes)
-        return note("doctor.transfer_before", names=self.names, size_bytes=self.size_bytes)
+    def remedy(self, code: str | None) -> Note:
+        """Return the advice to copy them once, as some code does if there is any."""
+        kind = "doctor.transfer_all" if self.passes > 1 else "doctor.transfer_before"
+        arrays = ", ".join(dict.fromkeys(each.path for each in self.lists if each.is_array))
+        listed = {"arrays": arrays} if arrays and code is not None else {}
+        return note(kind, names=self.names, size_bytes=self.size_bytes, **listed)
 
 
 def sources_at(line: Frame, items: Sequence[ast.expr], count: int, evidence: Evidence) -> Sources | None:
@@ -155,6 +155,7 @@ def put_in_turn(rule: str, evidence: Evidence, time: HostTime) -> Iterator[RuleF
 def _finding(
     rule: str, line: Frame, sources: Sources, calls: list[ast.Call], count: int, cost_ns: float
 ) -> RuleFinding:
+    code = code_once(line, sources, calls)
     return RuleFinding(
         rule=rule,
         found=note(
@@ -167,8 +168,8 @@ def _finding(
         source=source_at(line),
         cost_ns=cost_ns,
         basis="estimated",
-        remedy=sources.remedy,
-        code=code_once(line, sources, calls),
+        remedy=sources.remedy(code),
+        code=code,
     )
 
 

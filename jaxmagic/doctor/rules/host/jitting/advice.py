@@ -26,6 +26,7 @@ from ...rewriting.loops.while_loop import while_loop
 from ...rewriting.meanings import paths_in
 from ...rewriting.methods.jitted_method import JittedMethod, jitted_method
 from ...rewriting.numbers.texts import returns_text
+from ...rewriting.rewritten import pasted
 from ...rewriting.syntax import last_name, lines_run, loaded, parameters, tree_of_code
 from ..functions.functions_run import calls_unknown, functions_run, functions_seen, waits_in
 from ..functions.inputs_inside import inputs_inside, renamed
@@ -139,7 +140,20 @@ def _of_round(remedy: Note, one: JittedRound, evidence: Evidence) -> Note:
     reads = int(bool(facts.get("reads") or facts.get("decides")))
     kept = ", ".join(kept_by_called(one.code, evidence))
     known: Caveats = {"parts": len(one.lines), "reads": reads}
-    return _advice("round", function=str(facts["function"]), known=known | ({"keeps": kept} if kept else {}))
+    more = {"keeps": kept, "indexed": _indexed(one.code)}
+    known |= {name: fact for name, fact in more.items() if fact}
+    return _advice("round", function=str(facts["function"]), known=known)
+
+
+def _indexed(code: str) -> str:
+    """Return an item of an array that the jitted functions in some code take by an argument; empty if none do."""
+    for function in pasted(code).beside:
+        given = parameters(function) if isinstance(function, ast.FunctionDef) else set[str]()
+        for node in ast.walk(function):
+            match node:
+                case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=index)) if {name, index} <= given:
+                    return ast.unparse(node)
+    return ""
 
 
 def _of_method(one: JittedMethod) -> Note:

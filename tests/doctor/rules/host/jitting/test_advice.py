@@ -129,12 +129,13 @@ def test_a_trial_leaves_what_is_said_about_kept_values(session: Session, option:
 
 ROUND = """
 stiffness, damping, FIXED, rate = 4.0, jnp.float32(0.1), 0.5, 0.25
+noise = jnp.ones((60, 10))
 def force(p, v):
     return stiffness * jnp.sin(p) * rate - damping * v * FIXED
 def simulated(p):
     v, kept = p, []
     for i in range(60):
-        v = v + 0.01 * force(p, v)
+        v = v + 0.01 * force(p, v) + noise[i]
         p = p + 0.01 * v
         kept.append(float(0.5 * stiffness * (p**2).sum()))
     return p, kept
@@ -150,3 +151,4 @@ def test_what_a_called_function_reads_is_named_beside_the_code_of_a_round(sessio
     assert finding.code is not None
     assert "def simulated_step(" in finding.code
     assert "Under jit, damping, stiffness keep the values of the first call" in str(finding.remedy)
+    assert "Under jit, noise[i] beyond the end is the last item, and no error." in str(finding.remedy)
