@@ -7,7 +7,7 @@ import linecache
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .....records.cell_names import known_as
+from .....records.cell_names import cells_with, known_as
 from ....analysis.parsed_code import parsed
 from ....analysis.written_paths import is_within
 from ....record.failing_code import Escape, Traced
@@ -67,6 +67,28 @@ def escapes_into(name: str, names: Names) -> tuple[Escape, ...]:
         for each in _escapes(method.home, method.file)
     ]
     return tuple(dict.fromkeys(each for each in found if is_within(name, each.name)))
+
+
+def escapes_in_code(name: str, file: str) -> tuple[Escape, ...]:
+    """Return the lines of functions in a file, or in all cells, that store something in a variable from outside.
+
+    If there are several, none is known to have stored it.
+
+    Args:
+        name: how the code reaches what was stored, from a variable of the module.
+        file: the file, or that of a cell.
+    """
+    root, found = name.partition(".")[0].partition("[")[0], dict[Escape, None]()
+    for each in cells_with(file):
+        tree = parsed("".join(linecache.getlines(each)))
+        functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+        inside = (one for node in functions if root not in _parameters(node) for one in _escapes(node, each))
+        found |= dict.fromkeys(one for one in inside if is_within(name, one.name))
+    return tuple(found) if len(found) == 1 else tuple(replace(each, name="", read="") for each in found)
+
+
+def _parameters(function: ast.FunctionDef) -> set[str]:
+    return {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
 
 
 def _in_calls(function: ast.FunctionDef, names: Names, depth: int) -> list[Escape]:

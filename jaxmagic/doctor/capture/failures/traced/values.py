@@ -22,7 +22,7 @@ from ..entries import Entry
 from ..held import arrays_in
 from ..statement import Place
 from .decided import code_of
-from .escapes import escapes_into, escapes_of
+from .escapes import escapes_in_code, escapes_into, escapes_of
 from .leaked import tracers_in
 
 #: Arguments are searched for traced values down to this depth.
@@ -70,6 +70,10 @@ def with_leaked(facts: Failure, leaked: Sequence[tuple[str, Any]], text: str, la
         )
     if not any(is_within(name, each.name) for each in escapes for name in names):
         escapes = (*escapes, *(each for name in names for each in escapes_into(name, last.frame)))
+    if not escapes:
+        of_module = [name for name in names if _root(name) in last.frame.f_globals]
+        found = (each for name in of_module for each in escapes_in_code(name, last.where.file))
+        escapes = tuple(dict.fromkeys(found))
     return replace(
         facts,
         traced=traced,
@@ -77,6 +81,10 @@ def with_leaked(facts: Failure, leaked: Sequence[tuple[str, Any]], text: str, la
         detail=detail,
         escapes=escapes,
     )
+
+
+def _root(name: str) -> str:
+    return name.partition(".")[0].partition("[")[0]
 
 
 def meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:

@@ -176,6 +176,34 @@ def test_a_method_stored_it_where_jax_does_not_say_which_function_was_traced(cal
     assert f"It escaped at {cell.file}:{escaped}: " in cell.said
 
 
+SEVERAL = """
+    acts, others = [], []
+    def net(w):
+        h = w * 2
+        acts.append(h)  # escapes
+        return h
+    def other(acts):
+        acts.append(1.0)
+    {more}
+    jax.grad(net)(1.0)
+    {use}  # here
+"""
+
+
+def test_the_only_function_that_stores_in_a_list_stored_it() -> None:
+    cell = Cell(SEVERAL.format(more="def third(w): others.append(w)", use="print(float(sum(acts)))"))
+    escaped = next(number for number, line in enumerate(cell.source.splitlines(), 1) if "# escapes" in line)
+    assert "It is unknown which function that was." in cell.said
+    assert f"It escaped at {cell.file}:{escaped}: acts.append(h)" in cell.said
+    assert cell.said.count("scaped at") == 1
+
+
+def test_one_of_several_functions_may_have_stored_it() -> None:
+    cell = Cell(SEVERAL.format(more="def third(w): acts.append(w)", use="print(float(sum(acts)))"))
+    assert cell.said.count("It may have escaped at ") == 2
+    assert "It escaped at" not in cell.said
+
+
 def test_a_call_whose_result_is_used_is_none_of_a_container() -> None:
     cell = Cell(HANDING.format(call="globals()['kept'] = y", use="kept"))
     assert "optimizer.update" not in cell.said
