@@ -92,11 +92,11 @@ def _static_traced(argument: str, text: str, function: str) -> str:
 
 def _leak(name: str, type: str, function: str, location: str, transform: str) -> str:
     value = f"{quoted(name)} ({type})" if name else f"A value of type {type}" if type else "A value"
-    verb = "were" if ", " in name else "was"
+    verb, it = ("were", "them") if ", " in name else ("was", "it")
     if not function:
         computed = f", computed at {location}," if location else ""
         unknown = "" if location else " It is unknown which function that was."
-        return f"{value}{computed} {verb} used after the function that traced it had ended.{unknown}"
+        return f"{value}{computed} {verb} used after the function that traced {it} had ended.{unknown}"
     where = f"{location}, " if location else ""
     return (
         f"{value} {verb} traced by {quoted(function)} ({where}for {transform}) and used after that tracing had ended."

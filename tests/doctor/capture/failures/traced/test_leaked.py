@@ -198,6 +198,11 @@ def test_the_only_function_that_stores_in_a_list_stored_it() -> None:
     assert cell.said.count("scaped at") == 1
 
 
+def test_several_values_are_told_in_the_plural() -> None:
+    cell = Cell(SEVERAL.format(more="jax.grad(net)(2.0)", use="acts[0] + acts[1]"))
+    assert "were used after the function that traced them had ended." in cell.said
+
+
 def test_one_of_several_functions_may_have_stored_it() -> None:
     cell = Cell(SEVERAL.format(more="def third(w): acts.append(w)", use="print(float(sum(acts)))"))
     assert cell.said.count("It may have escaped at ") == 2
