@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 import inspect
+import types
 from typing import Any
 
+from ....records.call_stack import Frame
 from ....records.note import Note, note
 from ...record.finding import RuleFinding
+from ...rules.host.functions.functions_run import definition
 from ...rules.host.jitting.looped import MOST_UNROLLED
 from ...rules.rewriting.jit.arguments import static_option
-from ...rules.rewriting.syntax import loops_around, tree_of
+from ...rules.rewriting.syntax import loops_around, stored, tree_of
+from ..failures.traced.escapes import container_root
 from .calls.jitted_function import Jitted
 from .remedy import Change, NotTried, calls_in_advice, constant_of, first_arguments, names_given
 from .tried_code import TriedCode
@@ -27,6 +31,8 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     if _would_unroll(function, finding):
         raise NotTried(note("doctor.not_tried_unrolled", function=function.__name__))
     library = "" if finding.remedy is None else str(finding.remedy.facts.get("library", ""))
+    if library != "nnx" and _changes_others(function):
+        raise NotTried(note("doctor.not_tried_changing", function=function.__name__))
     jitted = Jitted(function, declared_static(finding), library)
 
     jit = "" if finding.remedy is None else str(finding.remedy.facts.get("jit", ""))
@@ -47,6 +53,25 @@ def _is_blocked(function: Any, finding: RuleFinding) -> bool:
     facts = {} if finding.remedy is None or finding.code is not None else finding.remedy.facts
     blocked = facts.get("way") in ("asked", "until") or any(facts.get(each) for each in ("decides", "mask", "size"))
     return blocked and facts.get("function") == function.__name__
+
+
+def _changes_others(function: types.FunctionType) -> bool:
+    """Return whether a function assigns elements or attributes of what it gets, or reads from outside.
+
+    Under jit, the first is lost with the copy that jit makes of a container, and the second is done once. A run that
+    finds there what the last one has stored may not tell.
+    """
+    found = definition(_first_line(function))
+    if found is None:
+        return False
+    own = stored(found[0].body)
+    stores = (each for each in ast.walk(found[0]) if isinstance(each, ast.Subscript | ast.Attribute))
+    return any(not isinstance(each.ctx, ast.Load) and container_root(each) not in own for each in stores)
+
+
+def _first_line(function: types.FunctionType) -> Frame:
+    code = function.__code__
+    return Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno)
 
 
 def _would_unroll(function: Any, finding: RuleFinding) -> bool:

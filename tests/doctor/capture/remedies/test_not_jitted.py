@@ -252,6 +252,44 @@ def test_a_loop_that_jit_would_unroll_or_not_compile_is_not_tried(
         assert [each.kind for each in error.value.notes] == [kind]
 
 
+KEPT: dict[str, Any] = {}
+
+
+def stored_in_argument(x: Any, kept: Any = KEPT) -> Any:
+    kept["x"] = x * 2
+    return x + 1
+
+
+def stored_outside(x: Any) -> Any:
+    KEPT["x"] = x * 2
+    return x + 1
+
+
+def stored_in_attribute(x: Any) -> Any:
+    stored_in_attribute.last = x * 2  # type: ignore[attr-defined]
+    return x + 1
+
+
+def stored_in_its_own(x: Any) -> Any:
+    made = {}
+    made["x"] = x * 2
+    return made
+
+
+@pytest.mark.parametrize(
+    ("function", "tried"),
+    [(stored_in_argument, False), (stored_outside, False), (stored_in_attribute, False), (stored_in_its_own, True)],
+)
+def test_what_changes_other_objects_is_not_tried(function: Any, tried: bool) -> None:
+    """A second run that stores the same tells nothing of what jit would lose."""
+    code = TriedCode.of_call(function, (X,), {})
+    if tried:
+        assert not_jitted.propose(remedy("", ""), code).replacements
+    else:
+        with pytest.raises(NotTried, match="changes objects, which jit would not keep"):
+            not_jitted.propose(remedy("", ""), code)
+
+
 def test_a_generator_is_not_tried() -> None:
     def halves(x: Any) -> Any:
         yield x / 2
