@@ -43,6 +43,8 @@ def elements_of(node: ast.AST | None, frame: FrameType) -> str:
     if all(callable(each) for each in items):
         return "functions"
     if all(is_exactly(each, list, tuple) for each in items):
+        if any(is_exactly(each, str, bytes) for item in items for each in item):
+            return "text"
         numbers = all(is_a(number, _NUMBERS) for each in items for number in each)
         same = len(items[0]) > 0 and len({len(each) for each in items}) == 1
         return ("rows" if numbers else "lists") if same else "ragged"

@@ -150,9 +150,9 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
         f"The keys of {quoted(table)} are 0 to {last}: make an array of its values, and index that. A key that is "
         "out of range takes the first or last one, and raises no error."
     ),
-    "write_by_place": lambda table: (
-        f"The keys of {quoted(table)} are numbers, but not 0, 1, 2, …: find the place of the key among them, and "
-        "index an array of the values by that. A key that is missing takes the first value, and raises no error."
+    "write_by_place": lambda table, default=False: (
+        f"Find the place of the key among those of {quoted(table)}, and index an array of its values by that."
+        + ("" if default else " A key that is missing takes the first value, and raises no error.")
     ),
     "write_no_table": lambda table, key, text: (
         f"The values of {quoted(table)} {'are text' if text else 'cannot become one array'}, so JAX cannot choose "

@@ -203,12 +203,12 @@ def remedy_of(known: Known) -> Note | None:
         return one_size(known.called_at)
     if known.loop is not None:
         return note("doctor.recompile_counted", argument=known.last.argument or "")
-    if known.traced is not None or known.passed is not None:
-        kind = "doctor.recompile_traced" if known.traced is not None else "doctor.recompile_passed"
-        return note(kind, function=known.group.own_name, argument=known.last.argument or "")
+    if known.traced is not None:
+        return note("doctor.recompile_traced", function=known.group.own_name, argument=known.last.argument or "")
+    if known.passed is not None:
+        return note("doctor.recompile_passed", function=known.group.own_name, argument=known.last.argument or "")
     if known.number is not None:
-        number = known.number
-        same = int(number.same_dtypes)
+        number, same = known.number, int(known.number.same_dtypes)
         return note("doctor.recompile_one_type", converted=number.converted, same=same, exact=number.exact)
     if known.grows is not None:
         inside = known.group.function if known.grows.returned else ""

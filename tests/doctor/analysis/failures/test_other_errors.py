@@ -791,6 +791,7 @@ def test_out_of_memory_lists_what_is_alive() -> None:
             "JAX has no arrays of text. Return the index, n, and read items outside of the traced function.",
         ),
         ('"text"', "JAX has no arrays of text."),
+        ('[("slow", 0.1), ("fast", 1.0)]', "JAX has no arrays of text."),
         (
             "[jnp.ones(2), jnp.ones(3)]",
             "The arrays in items have different shapes, so they cannot become one array. Pad them to one shape, join "

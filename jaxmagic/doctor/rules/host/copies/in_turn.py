@@ -65,10 +65,10 @@ class Sources(NamedTuple):
 
     def remedy(self, code: str | None) -> Note:
         """Return the advice to copy them once, as some code does if there is any."""
-        kind = "doctor.transfer_all" if self.passes > 1 else "doctor.transfer_before"
-        arrays = ", ".join(dict.fromkeys(each.path for each in self.lists if each.is_array))
-        listed = {"arrays": arrays} if arrays and code is not None else {}
-        return note(kind, names=self.names, size_bytes=self.size_bytes, **listed)
+        arrays = ", ".join(dict.fromkeys(each.path for each in self.lists if each.is_array and code is not None))
+        if self.passes > 1:
+            return note("doctor.transfer_all", names=self.names, size_bytes=self.size_bytes, arrays=arrays)
+        return note("doctor.transfer_before", names=self.names, size_bytes=self.size_bytes, arrays=arrays)
 
 
 def sources_at(line: Frame, items: Sequence[ast.expr], count: int, evidence: Evidence) -> Sources | None:

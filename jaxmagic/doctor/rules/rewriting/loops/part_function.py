@@ -28,19 +28,14 @@ from ..methods.own_object import with_object
 from ..methods.passed_variables import can_be_passed
 from ..numbers.narrow import computed as evaluated
 from ..numbers.narrow import traced
-from ..numbers.passed_numbers import numbers_in
+from ..numbers.passed_numbers import defaults, numbers_in
+from ..numbers.python_numbers import python_numbers
 from ..syntax import last_name, loaded, parameters, tree_of
 from .attributes import with_attributes
 from .computed_numbers import ComputedNumbers, multiply
 from .counted_comprehensions import OPERATIONS
 from .loop_facts import assigns, reads
-from .round_parts import (
-    Part,
-    Place,
-    as_function,
-    item_of,
-    vary,
-)
+from .round_parts import Part, Place, as_function, item_of, vary
 from .scanned_loop import numbered
 from .traced_indices import WHOLE, TracedIndices, has_partial, is_array
 
@@ -104,7 +99,7 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
     own |= {*passed_for}
     given, results = _given(computed, place), _results(computed, part, place, loaded(moved))
     name = _name(place, taken, number)
-    if given is None or not results or name is None or own & taken:
+    if given is None or not results or name is None or own & taken or _are_numbers(results, place):
         return None
     static = [each for each in given if each in place.static or has_sizes(as_function(computed, given), {each})]
     jit, needed = _jit(computed, given, place)
@@ -151,6 +146,12 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
 
     inside = [f"{', '.join(results)} = {name}({passed})", *map(ast.unparse, moved)]
     return Written(part, "\n".join(beside()), "\n".join(inside), {name, *own}, tuple(static))
+
+
+def _are_numbers(results: Sequence[str], place: Place) -> bool:
+    """Return whether a result is a number of Python, if parameters have their defaults: jit would make an array."""
+    given = defaults(place.scope) if isinstance(place.scope, Function) else ()
+    return place.own is None and bool({*results} & python_numbers(place.scope, {*place.numbers, *given}))
 
 
 def _jit(statements: Sequence[ast.stmt], given: Sequence[str], place: Place) -> tuple[str, str]:

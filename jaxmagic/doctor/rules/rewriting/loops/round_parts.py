@@ -17,6 +17,7 @@ from ...host.syntax import Function, Loop
 from ..jit.jittable import computes_only
 from ..methods.own_class import OwnClass, used_of
 from ..numbers.passed_numbers import numbers_in
+from ..numbers.python_numbers import computes_numbers
 from ..syntax import last_name, loaded, parameters, stored
 from .counted_comprehensions import OPERATIONS, operations_counted
 from .loop_facts import assigns, reads
@@ -130,22 +131,22 @@ def part_around(line: int, place: Place) -> Part | None:
     at = next((number for number, each in enumerate(body) if _has(each, line)), None)
     if at is None or not computes(body[at], place):
         return None
-    computed, moved, pending = [body[at]], list[ast.stmt](), list[ast.stmt]()
+    computed, moved, pending, before = [body[at]], list[ast.stmt](), list[ast.stmt](), list[ast.stmt]()
     for each in body[at + 1 :]:
-        if computes(each, place) and all(_may_follow(other, each) for other in (*moved, *pending)):
+        of_numbers, others = computes_numbers(each, place.numbers), (*moved, *pending)
+        if computes(each, place) and not of_numbers and all(_may_follow(other, each) for other in others):
             computed.append(each)
             moved, pending = [*moved, *pending], []
-        elif (item := item_of(each, place)) and all(_may_follow(one, item.computed) for one in (*moved, *pending)):
+        elif (item := item_of(each, place)) and all(_may_follow(one, item.computed) for one in others):
             moved, pending = [*moved, *pending, each], []
-        elif _may_move(each):
+        elif of_numbers or _may_move(each):
             pending.append(each)
         else:
             break
-    before: list[ast.stmt] = []
     for each in reversed(body[:at]):
-        if computes(each, place):
+        if not (of_numbers := computes_numbers(each, place.numbers)) and computes(each, place):
             computed, moved, before = [each, *computed], [*before, *moved], []
-        elif _may_move(each) and all(_may_follow(each, other) for other in computed):
+        elif (of_numbers or _may_move(each)) and all(_may_follow(each, other) for other in computed):
             before.insert(0, each)
         else:
             break

@@ -53,6 +53,18 @@ def python_numbers(scope: ast.AST, got: Collection[str] = ()) -> set[str]:
         found -= others
 
 
+def computes_numbers(statement: ast.stmt, numbers: Collection[str]) -> bool:
+    """Return whether a statement assigns numbers of Python alone, which jit would make arrays of 32 bits.
+
+    >>> [computes_numbers(each, {"t"}) for each in ast.parse("t += dt; x, t = t, 1.0").body]
+    [True, False]
+    """
+    assigned = (
+        stored([statement]) if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign) else set[str]()
+    )
+    return bool(assigned) and assigned <= {*numbers}
+
+
 def assignments(scope: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
     """Yield each variable with what is assigned to it; ``None`` if that is anything."""
     for node in own_nodes(scope):

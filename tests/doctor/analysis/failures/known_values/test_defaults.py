@@ -41,6 +41,9 @@ def test_a_parameter_that_is_none_by_default_is_compared_with_none(
 
 
 @pytest.mark.parametrize(
+    ("decorator", "given"), [("@jax.jit", "2.0"), ("@jax.jit", "jnp.ones(4)"), ("", "jnp.ones(4)")]
+)
+@pytest.mark.parametrize(
     ("line", "code"),
     [
         ("m = x * scale if scale else x", "m = x * scale if scale is not None else x"),
@@ -49,9 +52,11 @@ def test_a_parameter_that_is_none_by_default_is_compared_with_none(
         ("if not scale: m = x", "if scale is None:\n    m = x"),
     ],
 )
-def test_an_if_asks_whether_a_parameter_is_given_that_is_none_by_default(line: str, code: str) -> None:
+def test_an_if_asks_whether_a_parameter_is_given_that_is_none_by_default(
+    line: str, code: str, decorator: str, given: str
+) -> None:
     """A choice between two values would compute with None where it is left out."""
-    cell = _cell(line, "scale=jnp.float32(2.0)")
+    cell = _cell(line, f"scale={given}", decorator)
     assert cell.finding.code == code
     assert "scale is None by default. To ask whether it is given, write scale is " in cell.said
     corrected = cell.rewritten(f"{code}\n# end")

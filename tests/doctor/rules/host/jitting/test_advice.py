@@ -9,6 +9,9 @@ from shells import Session
 
 import jaxmagic
 from jaxmagic.doctor.record.diagnosis import Diagnosis
+from jaxmagic.doctor.report.how_to_jit import how_to_jit
+from jaxmagic.doctor.rules.host.jitting import advice
+from jaxmagic.doctor.rules.rewriting.rewritten import in_loop
 
 pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("at_any_cost")]
 
@@ -124,31 +127,17 @@ def test_a_trial_leaves_what_is_said_about_kept_values(session: Session, option:
     diagnosis = jaxmagic.history()[-1]
     assert isinstance(diagnosis, Diagnosis)
     assert "Under jit, count would keep the value of the first call" in str(diagnosis.findings[0].remedy)
-    assert (diagnosis.findings[0].code is None) == (not option)
+    assert diagnosis.findings[0].code is None  # jit would count once
 
 
-ROUND = """
-stiffness, damping, FIXED, rate = 4.0, jnp.float32(0.1), 0.5, 0.25
-noise = jnp.ones((60, 10))
-def force(p, v):
-    return stiffness * jnp.sin(p) * rate - damping * v * FIXED
-def simulated(p):
-    v, kept = p, []
-    for i in range(60):
-        v = v + 0.01 * force(p, v) + noise[i]
-        p = p + 0.01 * v
-        kept.append(float(0.5 * stiffness * (p**2).sum()))
-    return p, kept
-"""
-
-
-def test_what_a_called_function_reads_is_named_beside_the_code_of_a_round(session: Session) -> None:
-    """A number that the round passes is that of the first call in the function all the same."""
-    session.run(f"{SETUP}\n{ROUND}\njaxmagic.diagnose(simulated, x, only='not-jitted')")
-    diagnosis = jaxmagic.history()[-1]
-    assert isinstance(diagnosis, Diagnosis)
-    (finding,) = diagnosis.findings
-    assert finding.code is not None
-    assert "def simulated_step(" in finding.code
-    assert "Under jit, damping, stiffness keep the values of the first call" in str(finding.remedy)
-    assert "Under jit, noise[i] beyond the end is the last item, and no error." in str(finding.remedy)
+@pytest.mark.parametrize(
+    ("code", "item"),
+    [
+        (f"def step(v, noise, i):\n    return v + noise[i]\n{in_loop(3, 3)}\nv = step(v, n, i)", "noise[i]"),
+        (f"def step(v, noise):\n    i = v.argmax()\n    return v + noise[i]\n{in_loop(3, 3)}\nv = step(v, n)", ""),
+    ],
+)
+def test_an_item_that_is_taken_by_an_argument_has_no_end_under_jit(code: str, item: str) -> None:
+    assert advice._indexed(code) == item
+    told = how_to_jit("round", "train", indexed=item)
+    assert ("noise[i] beyond the end is the last item, and no error." in told) == bool(item)

@@ -38,7 +38,8 @@ def explain_cotangents(failure: Failure) -> Explained:
             names=fact(failure, "arguments"),
             expected=expected,
             got=got,
-            **_named(failure),
+            rule=fact(failure, "rule"),
+            function=fact(failure, "of"),
         ),
         note("doctor.write_cotangents"),
         _with_tuple(failure, arguments, count),
@@ -55,18 +56,13 @@ def _checked(failure: Failure, arguments: int) -> Failure:
 
 def _of_rule(failure: Failure, found: Note, remedy: Note, code: ast.expr | None = None) -> Explained:
     """Make the explanation of a rule, with its lines, and with what it has to return where that is known."""
-    known = {"rule": "rule", "at": "rule at", "returned_at": "returned at", "code": "returned line"}
-    said = {name: fact(failure, key) for name, key in known.items()}
-    evidence = (note("doctor.error_rule_at", **said),) if said["at"] else ()
+    rule, at, returned_at, line = (fact(failure, key) for key in ("rule", "rule at", "returned at", "returned line"))
+    evidence = (note("doctor.error_rule_at", rule=rule, at=at, returned_at=returned_at, code=line),) if at else ()
     new = None if code is None else ast.unparse(ast.fix_missing_locations(code))
     if new is not None:
-        where = said["rule"] if not fact(failure, "lambda") else ""
+        where = rule if not fact(failure, "lambda") else ""
         new = f"# In {where}:\nreturn {new}" if where else f"# What the rule returns:\n{new}"
     return Explained(found, remedy, new, evidence)
-
-
-def _named(failure: Failure) -> dict[str, str]:
-    return {"rule": fact(failure, "rule"), "function": fact(failure, "of")}
 
 
 def _argument(failure: Failure, path: str) -> str:
@@ -154,7 +150,8 @@ def explain_cotangent_type(failure: Failure) -> Explained:
         path=_argument(failure, path),
         needed=needed,
         returned=returned,
-        **_named(failure),
+        rule=fact(failure, "rule"),
+        function=fact(failure, "of"),
     )
     axes = _summed(needed, returned)
     remedy = note("doctor.write_cotangent_type", axes=", ".join(map(str, axes)))
@@ -181,6 +178,15 @@ def _with_sum(failure: Failure, path: str, axes: tuple[int, ...]) -> ast.expr | 
     return value
 
 
+def _is_sequence(text: str) -> bool:
+    """Return whether a text is that of a tuple or a list, rather than of an array, which is written without commas.
+
+    >>> [_is_sequence(each) for each in ("(Array(1.), 2)", "[1.0, 2.0]", "[1. 2.]", "Traced<f32[2]>")]
+    [True, True, False, False]
+    """
+    return text.startswith("(") or (text.startswith("[") and "," in text)
+
+
 def explain_rule_pair(failure: Failure) -> Explained:
     """Explain a forward rule or a JVP rule that does not return a pair."""
     rule, function, forward = (fact(failure, each) for each in ("rule", "function", "forward"))
@@ -188,7 +194,7 @@ def explain_rule_pair(failure: Failure) -> Explained:
         "doctor.error_rule_pair",
         rule=rule,
         function=function,
-        several=fact(failure, "value").startswith(("(", "[")),
+        several=_is_sequence(fact(failure, "value")),
         forward=bool(forward),
     )
     if forward:
@@ -233,7 +239,13 @@ def explain_rule_output(failure: Failure) -> Explained:
 def explain_tangent_output(failure: Failure) -> Explained:
     """Explain a JVP rule whose tangent does not fit its output."""
     needed, returned = short_type(fact(failure, "needed")), short_type(fact(failure, "returned"))
-    found = note("doctor.error_tangent_output", needed=needed, returned=returned, **_named(failure))
+    found = note(
+        "doctor.error_tangent_output",
+        needed=needed,
+        returned=returned,
+        rule=fact(failure, "rule"),
+        function=fact(failure, "of"),
+    )
     return _of_rule(failure, found, note("doctor.write_tangent_output"))
 
 

@@ -8,7 +8,7 @@ from ......records.note import Note, note
 from .....record.failure import Failure
 from ...conditions import use_of
 from ...expression import Expression, expression_of, spelled, with_imports
-from ...known_values.defaults import replaced_default
+from ...known_values.defaults import replaced_default, tested_default
 from ...known_values.math_functions import MATH, functions_of_math
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
@@ -25,6 +25,8 @@ def explain_truth(failure: Failure) -> Explained:
     jnp = spelled(failure, "jax.numpy")
     found = note("doctor.error_truth", value="" if failing is None else _tested(failing), use=use)
     default = replaced_default(failure, failing, use) if failing is not None and use in ("and", "or") else None
+    if failing is not None and use in ("if", "if … else", "not"):
+        default = tested_default(failure, failing)
     if default is not None:
         return Explained(found, *default)
     if use in ("and", "or", "not", "chain"):
@@ -103,7 +105,7 @@ def of_table(failure: Failure, failing: Expression, traced: bool) -> tuple[Note,
     elements = fact(failure, "elements") or ("functions" if parent else "")
     known = fact(failure, "keys")
     keys = int(known) if known.isdecimal() else 0
-    if elements in ("array", "rows") and traced and keys:
+    if elements in ("array", "rows") and traced and keys and _default(node) is None:
         return _array_of(failure, failing, table, key, keys)
     if elements in ("array", "rows") and traced and known and not isinstance(table, ast.Dict):
         return _by_place(failure, failing, table, key)
@@ -140,16 +142,21 @@ def _array_of(
 def _by_place(failure: Failure, failing: Expression, table: ast.expr, key: ast.expr) -> tuple[Note, str | None]:
     """Return the advice to find the place of a key among those of a dictionary, which are other numbers."""
     text, jnp = ast.unparse(table), spelled(failure, "jax.numpy")
-    place = f"{jnp}.argmax({jnp}.array(list({text})) == {ast.unparse(key)})"
-    node = ast.parse(f"{jnp}.array(list({text}.values()))[{place}]", mode="eval").body
-    return note("doctor.write_by_place", table=text), _instead(failure, failing, node)
+    found, default = f"{jnp}.array(list({text})) == {ast.unparse(key)}", _default(failing.node)
+    value = f"{jnp}.array(list({text}.values()))[{jnp}.argmax({found})]"
+    value = value if default is None else f"{jnp}.where(({found}).any(), {value}, {ast.unparse(default)})"
+    node = ast.parse(value, mode="eval").body
+    advice = note("doctor.write_by_place", table=text, default=default is not None)
+    return advice, _instead(failure, failing, node)
+
+
+def _default(node: ast.AST) -> ast.expr | None:
+    """Return what ``get()`` returns for a key that is missing; ``None`` if that is not written."""
+    return node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
 
 
 def _instead(failure: Failure, failing: Expression, new: ast.expr) -> str | None:
-    """Return the statement with an expression in place of a lookup, unless that has a default."""
-    node = failing.node
-    if not isinstance(node, ast.Subscript) and (not isinstance(node, ast.Call) or len(node.args) != 1):
-        return None
+    """Return the statement with an expression in place of a lookup."""
     code = failing.with_node(new)
     return None if code is None else with_imports(failure, code, "jax.numpy")
 
