@@ -573,12 +573,13 @@ class TestThatDoNotHelp:
 
     def test_a_variable_that_the_code_assigns_and_a_function_reads_is_not_seen_in_a_copy(self, x: Any) -> None:
         """Both versions would compute with the value that the session happens to have."""
-        names: dict[str, Any] = {"jax": jax, "jnp": jnp, "x": x, "rate": 1.0, "__name__": "cell"}
+        names: dict[str, Any] = {"jax": jax, "jnp": jnp, "x": x, "rate": 1.0, "sin": 0, "__name__": "cell"}
         source = "def inner(x):\n    return jnp.sin(x) * rate\n\ndef outer(x):\n    return inner(x)\n"
         exec(compile(source, "cell.py", "exec"), names)
         for code, hidden in (
             ("for rate in (1, 2): y = outer(x)", True),
             ("for other in (1, 2): y = outer(x)", False),
+            ("for sin in (1, 2): y = outer(x)", False),  # which inner() reads as an attribute
         ):
             trial = Trial(TriedCode(code, names), [], 10 * MS, MS, 10**9)
             (found,) = verify([finding("not-jitted", applies_to="outer")], trial, SILENT)

@@ -14,7 +14,7 @@ from ...rules.rewriting.syntax import stored
 from ..scope import Scope
 from ..side_effects.copied_values import contents
 from .function_copies import FunctionCopies
-from .user_functions import global_names, users_functions
+from .user_functions import global_names, loaded_globals, users_functions
 
 #: The name of the function that collects the outputs of code which is not a single expression.
 _OUTPUTS = "__jaxmagic_outputs__"
@@ -76,7 +76,8 @@ class TriedCode:
         tree = self.tree
         assigned = stored([] if tree is None else tree.body)
         for each in users_functions(self.read()):
-            read = assigned & set(global_names(each.__code__)) & each.__globals__.keys()
+            named = assigned & set(global_names(each.__code__)) & each.__globals__.keys()
+            read = named & loaded_globals(each.__code__) if named else named
             if read and each.__globals__ is self.variables:
                 return min(read), each.__name__
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -36,6 +37,16 @@ def global_names(code: types.CodeType) -> Iterator[str]:
     """Yield the names that some code, and the functions defined in it, may read from its globals."""
     for inner in all_codes(code):
         yield from inner.co_names
+
+
+def loaded_globals(code: types.CodeType) -> set[str]:
+    """Return the names that it does read from there, rather than as attributes of something else, which takes longer.
+
+    >>> sorted(loaded_globals((lambda x: x.mean() * scale).__code__))
+    ['scale']
+    """
+    steps = (each for inner in all_codes(code) for each in dis.get_instructions(inner))
+    return {each.argval for each in steps if each.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
 
 
 def all_codes(code: types.CodeType) -> Iterator[types.CodeType]:
