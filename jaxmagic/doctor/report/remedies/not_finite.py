@@ -145,7 +145,12 @@ def _write_double_where(code: str, sure: bool) -> str:
 
 
 def _probably(sure: bool) -> str:
-    return "" if sure else "It is not known where the infinity comes from; this expression can make one: "
+    if sure:
+        return ""
+    return (
+        "It is not known where the infinity comes from. A later operation on the result can make it, such as the "
+        "derivative of log, sqrt or arccos, and so can this expression: "
+    )
 
 
 NOT_FINITE_NOTES: dict[str, Callable[..., str]] = {
