@@ -18,7 +18,7 @@ from ..failures.traced.escapes import container_root
 from .calls.jitted_function import Jitted
 from .remedy import Change, NotTried, calls_in_advice, constant_of, first_arguments, names_given
 from .tried_code import TriedCode
-from .user_functions import definition_of, is_users_function, lines_of, users_functions
+from .user_functions import definition_of, is_users_function, lines_of, seen_by, users_functions
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
@@ -31,7 +31,8 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     if _would_unroll(function, finding):
         raise NotTried(note("doctor.not_tried_unrolled", function=function.__name__))
     library = "" if finding.remedy is None else str(finding.remedy.facts.get("library", ""))
-    if library != "nnx" and _changes_others(function):
+    called = users_functions(seen_by(function)) if is_users_function(function) else ()
+    if library != "nnx" and any(map(_changes_others, (function, *called))):
         raise NotTried(note("doctor.not_tried_changing", function=function.__name__))
     jitted = Jitted(function, declared_static(finding), library)
 

@@ -270,6 +270,10 @@ def stored_in_attribute(x: Any) -> Any:
     return x + 1
 
 
+def stored_by_another(x: Any) -> Any:
+    return stored_in_argument(x, KEPT) * 2
+
+
 def stored_in_its_own(x: Any) -> Any:
     made = {}
     made["x"] = x * 2
@@ -278,7 +282,13 @@ def stored_in_its_own(x: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("function", "tried"),
-    [(stored_in_argument, False), (stored_outside, False), (stored_in_attribute, False), (stored_in_its_own, True)],
+    [
+        (stored_in_argument, False),
+        (stored_outside, False),
+        (stored_in_attribute, False),
+        (stored_by_another, False),
+        (stored_in_its_own, True),
+    ],
 )
 def test_what_changes_other_objects_is_not_tried(function: Any, tried: bool) -> None:
     """A second run that stores the same tells nothing of what jit would lose."""
