@@ -7,6 +7,7 @@ import linecache
 from collections.abc import Sequence
 from dataclasses import replace
 
+from .....records.call_stack import is_users_file
 from .....records.cell_names import cells_with, known_as
 from ....analysis.parsed_code import parsed
 from ....analysis.written_paths import is_within
@@ -47,7 +48,7 @@ def escapes_of(traced: Traced | None, computed_at: Sequence[str], names: Names |
         if file and line.isdecimal():
             places.append((file, int(line), ""))
     found: list[Escape] = []
-    for file, number, name in places:
+    for file, number, name in (each for each in places if is_users_file(each[0])):
         function = _function(file, number, name)
         found += [] if function is None else _escapes(function, file)
         found += [] if function is None or names is None else _in_calls(function, names, _DEPTH)

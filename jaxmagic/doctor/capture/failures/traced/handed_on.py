@@ -9,7 +9,7 @@ from itertools import takewhile
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
 
-from .....records.inside import library_module
+from .....records.call_stack import is_users_file
 from .....runtime.around import is_exactly
 from ....analysis.parsed_code import parsed
 from ..calls import MISSING, Names, value_of
@@ -68,7 +68,7 @@ def methods_around(name: str, names: Names) -> Iterator[HandedOn]:
 def _home_of(function: Any) -> ast.FunctionDef | None:
     """Return the definition of a function of the user's."""
     code = function.__code__
-    if library_module(code.co_filename) is not None:
+    if not is_users_file(code.co_filename):
         return None
     tree = parsed("".join(linecache.getlines(code.co_filename)))
     return definition(tree, code.co_name, code.co_firstlineno)

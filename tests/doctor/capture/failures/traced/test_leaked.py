@@ -198,6 +198,23 @@ def test_the_only_function_that_stores_in_a_list_stored_it() -> None:
     assert cell.said.count("scaped at") == 1
 
 
+def test_no_line_of_jax_stored_it() -> None:
+    cell = Cell("""
+        class Model:
+            def __init__(self):
+                self.w = jnp.ones(3)
+            @functools.partial(jax.jit, static_argnums=0)
+            def step(self, x):
+                self.w = self.w - jax.grad(lambda w: (x @ w).sum())(self.w)
+                return self.w.sum()
+        model = Model()
+        model.step(jnp.ones((4, 3)))
+        model.step(jnp.ones((5, 3)))  # here
+    """)
+    assert "escaped at" in cell.said
+    assert "/jax/_src/" not in cell.said
+
+
 def test_several_values_are_told_in_the_plural() -> None:
     cell = Cell(SEVERAL.format(more="jax.grad(net)(2.0)", use="acts[0] + acts[1]"))
     assert "were used after the function that traced them had ended." in cell.said
