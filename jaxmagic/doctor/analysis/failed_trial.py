@@ -154,11 +154,14 @@ def _as_tried(finding: RuleFinding, jitted: Note, verified: Verified) -> RuleFin
 
 
 def is_in_vain(finding: RuleFinding, verified: Verified | None) -> bool:
-    """Return whether the remedy of a finding was tried, and is no improvement."""
+    """Return whether the remedy of a finding was tried, and is no improvement.
+
+    A function may have several errors, of which each hides the next: one that is mended is, though the code fails.
+    """
     if verified is None or finding.rule in _OF_VARIANTS:
         return False
     if finding.rule == "error":
-        return verified.failed or verified.outputs_agree is False
+        return not verified.failed and verified.outputs_agree is False
     return verified.survives is False
 
 

@@ -167,7 +167,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"jit cannot compile {printable(function)} as it is, for the reason that the advice names; what else it "
         "computes could not be put into a function mechanically"
     ),
-    "not_tried_changing": lambda function: _not(f"{printable(function)} changes objects, which jit would not keep"),
+    "not_tried_changing": lambda function: _not(
+        f"{printable(function)} changes its arguments, of which jit makes copies"
+    ),
     "not_tried_generator": lambda function: _not(
         f"{printable(function)} contains yield, so jit cannot compile it; what computes one of its values could not "
         "be put into a function mechanically"

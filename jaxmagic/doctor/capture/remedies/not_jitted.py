@@ -13,7 +13,7 @@ from ...record.finding import RuleFinding
 from ...rules.host.functions.functions_run import definition
 from ...rules.host.jitting.looped import MOST_UNROLLED
 from ...rules.rewriting.jit.arguments import static_option
-from ...rules.rewriting.syntax import loops_around, stored, tree_of
+from ...rules.rewriting.syntax import loops_around, parameters, stored, tree_of
 from ..failures.traced.escapes import container_root
 from .calls.jitted_function import Jitted
 from .remedy import Change, NotTried, calls_in_advice, constant_of, first_arguments, names_given
@@ -32,8 +32,9 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
         raise NotTried(note("doctor.not_tried_unrolled", function=function.__name__))
     library = "" if finding.remedy is None else str(finding.remedy.facts.get("library", ""))
     called = users_functions(seen_by(function)) if is_users_function(function) else ()
-    if library != "nnx" and any(map(_changes_others, (function, *called))):
-        raise NotTried(note("doctor.not_tried_changing", function=function.__name__))
+    changing = next(filter(_changes_arguments, (function, *called)), None)
+    if library != "nnx" and changing is not None:
+        raise NotTried(note("doctor.not_tried_changing", function=changing.__name__))
     jitted = Jitted(function, declared_static(finding), library)
 
     jit = "" if finding.remedy is None else str(finding.remedy.facts.get("jit", ""))
@@ -56,18 +57,17 @@ def _is_blocked(function: Any, finding: RuleFinding) -> bool:
     return blocked and facts.get("function") == function.__name__
 
 
-def _changes_others(function: types.FunctionType) -> bool:
-    """Return whether a function assigns elements or attributes of what it gets, or reads from outside.
+def _changes_arguments(function: types.FunctionType) -> bool:
+    """Return whether a function assigns elements or attributes of what it gets, which jit has copied before.
 
-    Under jit, the first is lost with the copy that jit makes of a container, and the second is done once. A run that
-    finds there what the last one has stored may not tell.
+    A run that finds there what the last one has stored may not tell.
     """
     found = definition(_first_line(function))
     if found is None:
         return False
-    own = stored(found[0].body)
+    given = parameters(found[0]) - stored(found[0].body)
     stores = (each for each in ast.walk(found[0]) if isinstance(each, ast.Subscript | ast.Attribute))
-    return any(not isinstance(each.ctx, ast.Load) and container_root(each) not in own for each in stores)
+    return any(not isinstance(each.ctx, ast.Load) and container_root(each) in given for each in stores)
 
 
 def _first_line(function: types.FunctionType) -> Frame:
