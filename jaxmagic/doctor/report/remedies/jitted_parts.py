@@ -16,7 +16,7 @@ def parts_of_round(function: str, parts: int, indexed: str = "") -> str:
     """
     loop = loop_in(function)
     called = "a jitted function" if parts == 1 else f"{parts} jitted functions"
-    clamped = f" Under jit, {printable(indexed)} beyond the end is the last item, and no error." if indexed else ""
+    clamped = f" Under jit, {printable(indexed)} beyond the end gives the last item, not an error." if indexed else ""
     return (
         f"In each round of {loop}, call {called} in place of the lines that compute. Where jit can compile a whole "
         f"round, jax.lax.scan over it spares these calls as well.{clamped}"

@@ -140,4 +140,4 @@ def test_a_trial_leaves_what_is_said_about_kept_values(session: Session, option:
 def test_an_item_that_is_taken_by_an_argument_has_no_end_under_jit(code: str, item: str) -> None:
     assert advice._indexed(code) == item
     told = how_to_jit("round", "train", indexed=item)
-    assert ("noise[i] beyond the end is the last item, and no error." in told) == bool(item)
+    assert ("noise[i] beyond the end gives the last item, not an error." in told) == bool(item)
