@@ -241,8 +241,10 @@ DIAGNOSES = """
 by_rule = [{each.rule: each for each in found.findings if each.rule != "compile-time"} for found in
            (first, second, third, fourth, fifth)]
 rules = [{*each} for each in by_rule]
-expected = {"recompile", "unrolled-loop", "captured-constant"}
-assert rules[0] - {"not-jitted"} == expected, rules  # eager operations are hidden by compiling
+expected = {"recompile", "captured-constant"}
+assert rules[0] - {"not-jitted", "unrolled-loop"} == expected, rules  # eager operations are hidden by compiling
+longest_ns = max(each.total_ns for each in first.runs[0].compilations)
+assert "unrolled-loop" in rules[0] or longest_ns < 10**9, rules  # no finding where XLA needs less than a second
 expected = [{"not-jitted", "captured-constant"}, {"donation", "captured-constant"}, {"donation"}, set()]
 assert rules[1:] == expected, rules
 
