@@ -10,7 +10,7 @@ from dataclasses import replace
 from .....records.call_stack import is_users_file
 from .....records.cell_names import cells_with, known_as
 from ....analysis.parsed_code import parsed
-from ....analysis.written_paths import is_within
+from ....analysis.written_paths import is_within, root_of
 from ....record.failing_code import Escape, Traced
 from ..calls import Names
 from ..statement import definition
@@ -79,7 +79,7 @@ def escapes_in_code(name: str, file: str) -> tuple[Escape, ...]:
         name: how the code reaches what was stored, from a variable of the module.
         file: the file, or that of a cell.
     """
-    root, found = name.partition(".")[0].partition("[")[0], dict[Escape, None]()
+    root, found = root_of(name), dict[Escape, None]()
     for each in cells_with(file):
         tree = parsed("".join(linecache.getlines(each)))
         functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from .....records.call_stack import is_users_file
 from .....runtime.around import is_exactly
 from ....analysis.parsed_code import parsed
+from ....analysis.written_paths import root_of
 from ..calls import MISSING, Names, value_of
 from ..statement import definition
 
@@ -33,7 +34,7 @@ class HandedOn(NamedTuple):
 
     def outside(self, name: str) -> str:
         """Return what the calling function calls something that begins with a parameter, such as ``self.kept``."""
-        root = name.partition(".")[0].partition("[")[0]
+        root = root_of(name)
         return f"{ast.unparse(self.given[root])}{name[len(root) :]}" if root in self.given else name
 
 

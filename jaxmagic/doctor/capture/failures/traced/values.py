@@ -14,7 +14,7 @@ from .....runtime.tracing import is_tracer, leak_message, origin_of, type_of
 from ....analysis.failures import messages
 from ....analysis.failures.expression import ABOUT, MOST_VALUES
 from ....analysis.failures.wrong_arguments.values.formats import with_format
-from ....analysis.written_paths import is_within
+from ....analysis.written_paths import is_within, root_of
 from ....record.failing_code import Handed, Traced, Value
 from ....record.failure import Failure
 from ..calls import value_of
@@ -71,7 +71,7 @@ def with_leaked(facts: Failure, leaked: Sequence[tuple[str, Any]], text: str, la
     if not any(is_within(name, each.name) for each in escapes for name in names):
         escapes = (*escapes, *(each for name in names for each in escapes_into(name, last.frame)))
     if not escapes:
-        of_module = [name for name in names if _root(name) in last.frame.f_globals]
+        of_module = [name for name in names if root_of(name) in last.frame.f_globals]
         found = (each for name in of_module for each in escapes_in_code(name, last.where.file))
         escapes = tuple(dict.fromkeys(found))
     return replace(
@@ -81,10 +81,6 @@ def with_leaked(facts: Failure, leaked: Sequence[tuple[str, Any]], text: str, la
         detail=detail,
         escapes=escapes,
     )
-
-
-def _root(name: str) -> str:
-    return name.partition(".")[0].partition("[")[0]
 
 
 def meant(facts: Failure, place: Place, frame: FrameType) -> tuple[Value, ...]:

@@ -65,7 +65,7 @@ class OwnClass(NamedTuple):
 
 
 class Use(NamedTuple):
-    """What statements use of their object while jit traces them, besides what is an argument already.
+    """What statements use of their object while jit traces them, apart from what they get as arguments.
 
     Attributes:
         functions: the methods that they call, with those that these call, and their file.
