@@ -69,6 +69,7 @@ LOOPS = [
     ("for k, row in enumerate(x):\n    w = jnp.tanh(w * row) + k  #\nreturn w, k", 1),
     ("t, dt = 0.0, 0.1\nfor i in range(5):\n    w = w + dt * jnp.sin(w + t)  #\n    t = t + dt\nreturn w, t", 1),
     ("t = 0.0\nwhile t < 1:\n    w = w + 0.1 * jnp.sin(w)  #\n    t += 0.1\nreturn w, t", 1),
+    ("t = 0.0\nfor i in range(5):\n    w = w + 0.1 * jnp.sin(w)  #\n    t += 0.1\n    w = w * 0.9\nreturn w, t", 2),
     ("n = 2\nfor i in range(5):\n    w = jnp.roll(w, 1) * x.reshape(n, -1).sum()  #\n    w = w / jnp.abs(w).max()\n"
      "return w", 2),
     ("state = {'w': w, 'v': x.sum()}\nfor i in range(5):\n    g = jnp.sin(state['w'] * state['v'])  #\n"
@@ -158,13 +159,13 @@ KNOWN: dict[str, dict[str, Any]] = {
 def written(
     folder: Path, timing: Any, body: str, definitions: str = "", given: str = "", **observed: Any
 ) -> tuple[ast.Module, Any, ast.Module | None]:
-    """Return the module, the round, and the module with the code in its place."""
-    defaults = "".join(f", {each}=None" for each in given.split(", ") if each)
+    """Return the module, the round, and the module with the code in its place; what has a default is not passed."""
+    defaults = "".join(f", {each}" if "=" in each else f", {each}=None" for each in given.split(", ") if each)
     source = f"{DEFINITIONS}{definitions}def solve(w, x{defaults}):\n{textwrap.indent(body, '    ')}\n"
     file = folder / "solve.py"
     file.write_text(source)
     line = next(number for number, each in enumerate(source.splitlines(), 1) if each.endswith("  #"))
-    code = f"solve(w, x, {given})" if given else "solve(w, x)"
+    code = f"solve(w, x, {given})" if given and "=" not in given else "solve(w, x)"
     evidence = Evidence(code=code, first=timing(), observed=timing(), **observed)
     one = jitted_round(Frame(function="solve", file=str(file), line=line), evidence)
     tree = ast.parse(source)
@@ -511,6 +512,12 @@ def test_a_part_that_may_begin_before_the_array_is_left(tmp_path: Path, timing: 
         f"n, m = 2, len(x)\nx = jnp.ravel(x)\nfor i in {rounds}:\n    w = w + jnp.sin(x[i - n:i]).sum()  #\nreturn w"
     )
     assert written(tmp_path, timing, body)[1] is None
+
+
+def test_a_clock_that_may_be_of_floats_alone_leaves_the_round_as_it_is(tmp_path: Path, timing: Any) -> None:
+    """Its step is a float by default: jit would return an array of 32 bits."""
+    body = "t = 0.0\nfor i in range(5):\n    w = w + 0.1 * jnp.sin(w)  #\n    t += dt\n    w = w * 0.9\nreturn w, t"
+    assert written(tmp_path, timing, body, given="dt=0.1")[1] is None
 
 
 @pytest.mark.parametrize("part", ["x[i:j]", "x[i:i + i]", "x[:i]", "x[i:i + n:1]", "x[n:n + i]"])
