@@ -10,15 +10,7 @@ from ..records.names import listed
 from ..terminal import printable
 from .analysis.grouping import total_ns
 from .analysis.remedies import ALSO
-from .record.compilation import Cause, Compilation
-
-#: The stages of a compilation: their short names, and the fields of the record.
-STAGES = (
-    ("trace", "tracing_ns"),
-    ("lower", "lowering_ns"),
-    ("XLA", "compilation_ns"),
-    ("cache", "cache_retrieval_ns"),
-)
+from .record.compilation import STAGES, Cause, Compilation
 
 #: The causes of eager operations that had compiled before, or that move data, in a few words.
 _EAGER = {

@@ -8,18 +8,18 @@ HUES = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#3380e0", "#8bd1
 
 #: The parts of a time; and in greys, for printing.
 PARTS = {
-    "tracing": "#e69f00",
-    "lowering": "#cc79a7",
-    "compilation": "#d55e00",
-    "cache retrieval": "#f0e442",
+    "trace": "#e69f00",
+    "lower": "#cc79a7",
+    "XLA": "#d55e00",
+    "cache": "#f0e442",
     "host": "#56b4e9",
     "wait": "#009e73",
 }
 GREY_PARTS = {
-    "tracing": "#555",
-    "lowering": "#777",
-    "compilation": "#333",
-    "cache retrieval": "#999",
+    "trace": "#555",
+    "lower": "#777",
+    "XLA": "#333",
+    "cache": "#999",
     "host": "#aaa",
     "wait": "#ccc",
 }

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from ..benchmarking.record.benchmark import Benchmark
 from ..comparison.record.comparison import Comparison
 from ..comparison.record.sweep import Sweep
+from ..compilation.record.compilation import STAGES
 from ..session.record import Record
 from ..timing.record import Timing
 from ..units import TIME_UNITS
@@ -33,7 +34,7 @@ Order = Literal["newest first", "oldest first", "longest first", "most compiling
 ORDERS: tuple[Order, ...] = ("newest first", "oldest first", "longest first", "most compiling first")
 
 #: The parts that bars can show: all, or one of them.
-STAGES = ("all", "tracing", "lowering", "compilation", "cache retrieval", "host", "wait")
+PARTS = ("all", *(name for name, _ in STAGES), "host", "wait")
 
 #: The units of the bars.
 UNITS = ("auto", *TIME_UNITS, "share")

@@ -8,10 +8,11 @@ from dataclasses import replace
 from ..charts.chart_of import Pictured
 from ..charts.scale import Scale
 from ..charts.spec import Bar, Bars
+from ..compilation.record.compilation import STAGES
 from ..session.history import History
 from ..timing.analysis import parts
 from ..timing.record import Timing
-from .analysis import STAGES, Run, choose, runs
+from .analysis import PARTS, Run, choose, runs
 
 #: At most this many runs are drawn below each other.
 _MOST_BARS = 12
@@ -45,7 +46,7 @@ def runs_chart(shown: Sequence[Run], *, stage: str = "all", function: str | None
         title="where the time of the runs went",
         x=_axis(label, longest, unit),
         bars=tuple(bars),
-        order=STAGES[1:],
+        order=PARTS[1:],
     )
 
 
@@ -61,14 +62,9 @@ def _parts(timing: Timing) -> list[tuple[str, float]]:
 
 
 def _stages(timing: Timing, function: str) -> list[tuple[str, float]]:
-    named = {"tracing": 0.0, "lowering": 0.0, "compilation": 0.0, "cache retrieval": 0.0}
-    for each in timing.compilations:
-        if each.function == function:
-            named["tracing"] += each.tracing_ns
-            named["lowering"] += each.lowering_ns
-            named["compilation"] += each.compilation_ns
-            named["cache retrieval"] += each.cache_retrieval_ns
-    return [(name, time_ns) for name, time_ns in named.items() if time_ns]
+    its = [each for each in timing.compilations if each.function == function]
+    named = ((name, float(sum(getattr(each, field) for each in its))) for name, field in STAGES)
+    return [(name, time_ns) for name, time_ns in named if time_ns]
 
 
 def last_runs(history: History) -> Bars:

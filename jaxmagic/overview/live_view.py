@@ -8,7 +8,7 @@ from .. import units
 from ..report.panel import WITHOUT_PICTURE, Guard, View, choice, row, screen, show, show_chart, show_html, words
 from ..report.to_html import answer_and_rest
 from ..session.history import History
-from .analysis import ORDERS, STAGES, UNITS, Run, choose, functions, runs
+from .analysis import ORDERS, PARTS, UNITS, Run, choose, functions, runs
 from .charts import runs_chart
 
 #: At most this many runs are drawn.
@@ -34,7 +34,7 @@ class HistoryView(View):
             layout=ipywidgets.Layout(width="16em"),
         )
         self.function = choice("Function", [_ALL, *functions(self._runs)])
-        self.stage = choice("Stage", STAGES)
+        self.stage = choice("Stage", PARTS)
         self.unit = choice("Unit", UNITS)
         self.order = choice("Sort", ORDERS)
         self.run = ipywidgets.Select(

@@ -301,7 +301,7 @@ def _written(blocks: Iterable[Block], style: Style) -> str:
     return "".join(pieces)
 
 
-_READ = (Headline, Split, Sentence, Caution)
+_READ = (Headline, Sentence, Caution)
 
 
 _WRITERS: dict[type, Callable[[Any, Style], str]] = {

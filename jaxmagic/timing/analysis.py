@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from ..compilation.record.compilation import Compilation
+from ..compilation.record.compilation import STAGES, Compilation
 from ..records.note import Note, note
 from .record import Timing
 
@@ -42,14 +42,7 @@ def parts(timing: Timing) -> tuple[Part, ...]:
 
     Each stage of compilation, which a second call would not pay for, is a part.
     """
-    named = (
-        ("tracing", timing.tracing_ns),
-        ("lowering", timing.lowering_ns),
-        ("compilation", timing.compilation_ns),
-        ("cache retrieval", timing.cache_retrieval_ns),
-        ("host", timing.host_ns),
-        ("wait", timing.wait_ns),
-    )
+    named = ((name, getattr(timing, field)) for name, field in (*STAGES, ("host", "host_ns"), ("wait", "wait_ns")))
     return tuple(Part(name=name, time_ns=time_ns) for name, time_ns in named if time_ns)
 
 

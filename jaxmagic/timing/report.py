@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from .. import units
 from ..compilation.analysis.grouping import by_cause, costliest, total_ns
-from ..compilation.record.compilation import Compilation
-from ..compilation.report import STAGES, about_eager, reason, remedies
+from ..compilation.record.compilation import STAGES, Compilation
+from ..compilation.report import about_eager, reason, remedies
 from ..records.other_load import loaded
 from ..report.blocks import Block, Caution, Entries, Entry, Excerpt, Part, Sentence, Split
 from ..report.compose import Brief

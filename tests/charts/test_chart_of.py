@@ -136,7 +136,7 @@ def test_the_candidates_times_are_curves_of_different_hues(comparison: Compariso
 def test_a_timing_is_a_bar_of_parts_that_add_up(timing: Any, compilation: Any) -> None:
     record = timing(compilation())
     (bar,) = chart_of(record).bars
-    assert [name for name, _ in bar.parts] == ["tracing", "lowering", "compilation", "host", "wait"]
+    assert [name for name, _ in bar.parts] == ["trace", "lower", "XLA", "host", "wait"]
     assert sum(size for _, size in bar.parts) == record.wall_ns == chart_of(record).x.high
     assert chart_of(timing(dispatch_ns=0, wait_ns=0)).bars[0].parts == ()
 

@@ -54,9 +54,9 @@ def test_a_gap_in_either_direction_parts_a_curve() -> None:
 
 
 def test_parts_are_named_once_in_the_order_in_which_they_are_met() -> None:
-    bars = (Bar(name="", parts=(("host", 1.0), ("wait", 2.0))), Bar(name="", parts=(("tracing", 1.0), ("host", 2.0))))
+    bars = (Bar(name="", parts=(("host", 1.0), ("wait", 2.0))), Bar(name="", parts=(("trace", 1.0), ("host", 2.0))))
     scale = Scale(label="time", quantity="time", low=0.0, high=3.0)
-    assert Bars(title="", x=scale, bars=bars).names == ("host", "wait", "tracing")
+    assert Bars(title="", x=scale, bars=bars).names == ("host", "wait", "trace")
 
 
 def test_a_flame_graph_has_as_many_levels_as_its_deepest_call() -> None:

@@ -224,11 +224,11 @@ def test_a_part_tells_its_share_of_its_bar_where_there_are_several() -> None:
 
 def test_a_timing_is_a_bar_whose_parts_touch(timing: Any, compilation: Any) -> None:
     drawing = draw(chart_of(timing(compilation())))
-    assert {"tracing", "compilation", "wait", "f(x)", "time (ms)"} <= set(words(drawing))
+    assert {"trace", "XLA", "wait", "f(x)", "time (ms)"} <= set(words(drawing))
     ends = [numbers(each.attrib["data-x"]) for each in paths(drawing, "x")]
     assert [each[0] for each in ends[1:]] == [each[1] for each in ends[:-1]]
     tips = [each.get("data-tip") for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-tip")]
-    assert tips[2] == "compilation: 159 ms, 87 %"
+    assert tips[2] == "XLA: 159 ms, 87 %"
 
 
 def flame_graph(**changes: Any) -> Flame:

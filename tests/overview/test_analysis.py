@@ -50,7 +50,7 @@ def test_one_function_is_told_by_its_stages(timing: Any, compilation: Any) -> No
     found = choose(runs(session(timing, compilation)), function="step")
     (one, *_) = found[0].timing.compilations
     bars = runs_chart(found, function="step").bars
-    assert dict(bars[0].parts)["compilation"] == one.compilation_ns
+    assert dict(bars[0].parts)["XLA"] == one.compilation_ns
     assert "wait" not in dict(bars[0].parts)
 
 

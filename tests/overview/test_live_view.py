@@ -98,9 +98,9 @@ def test_runs_are_chosen_by_code_function_and_order(timing: Any, compilation: An
 
 def test_one_stage_in_one_unit(timing: Any, compilation: Any) -> None:
     view = view_of(timing(compilation(), code="f(x)"))
-    assert "compilation" in picture(view.bars)
+    assert "XLA" in picture(view.bars)
     view.stage.value = "wait"
-    assert 'data-button="compilation"' not in picture(view.bars)
+    assert 'data-button="XLA"' not in picture(view.bars)
     view.unit.value = "s"
     assert "(s)" in picture(view.bars)
     view.unit.value = "share"

@@ -54,8 +54,15 @@ def test_the_bars_parts_fill_it_and_the_legend_has_their_numbers(timing: Any, co
     html = to_html(timing(compilation()))
     widths = [float(width) for width in re.findall(r"width:([\d.]+)%;background", html)]
     assert sum(widths) == pytest.approx(100, abs=0.05)
-    assert "compilation 159 ms" in Tags(html).text
+    assert "XLA 159 ms" in Tags(html).text
     assert "wait 10.1 ms" in Tags(html).text
+
+
+def test_a_bar_is_as_wide_as_the_page_and_sentences_are_as_wide_as_one_reads(timing: Any, compilation: Any) -> None:
+    html = to_html(timing(compilation()))
+    before, after = html.split("display:flex;width:100%")
+    assert "max-width" not in before
+    assert "max-width:60em" in after
 
 
 def test_everything_from_the_user_is_escaped(timing: Any, compilation: Any) -> None:

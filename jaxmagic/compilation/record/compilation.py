@@ -31,6 +31,14 @@ CauseKind = Literal[
 #: The stages of a compilation, in order.
 Stage = Literal["tracing", "lowering", "compilation", "cache retrieval"]
 
+#: What reports call the stages, as JAX's own methods do, and the fields of the records that have their times.
+STAGES = (
+    ("trace", "tracing_ns"),
+    ("lower", "lowering_ns"),
+    ("XLA", "compilation_ns"),
+    ("cache", "cache_retrieval_ns"),
+)
+
 #: The result of a lookup in the persistent compilation cache.
 CacheAnswer = Literal["hit", "miss"]
 

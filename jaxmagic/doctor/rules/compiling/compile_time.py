@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from .... import units
-from ....compilation.record.compilation import Compilation
-from ....compilation.report import STAGES
+from ....compilation.record.compilation import STAGES, Compilation
 from ....records.call_stack import Frame, is_users
 from ....records.note import Note, note
 from ...analysis.program_names import name_in_xla
