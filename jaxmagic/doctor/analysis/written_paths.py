@@ -14,6 +14,17 @@ def root_of(path: str) -> str:
     return path.partition(".")[0].partition("[")[0]
 
 
+def variable_of(node: ast.AST) -> str:
+    """Return the variable that an expression is, or is in; empty if it is in something without a name.
+
+    >>> variable_of(ast.parse("a.b[0].c").body[0].value), variable_of(ast.parse("f(x).b").body[0].value)
+    ('a', '')
+    """
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def is_within(path: str, outer: str) -> bool:
     """Return whether a path is another one, or that of something inside it.
 

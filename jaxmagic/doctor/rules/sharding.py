@@ -9,6 +9,7 @@ from ... import units
 from ...profiling.record.profile import Profile
 from ...records.note import note
 from ..analysis.device_slices import sliced_parameters
+from ..analysis.written_paths import root_of
 from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.placement import LEAST_ALONE, Placement
@@ -52,7 +53,7 @@ def _moved(program: Program, evidence: Evidence) -> Iterator[RuleFinding]:
     scope = None if line is None else function_around(line)
     changed = set() if scope is None else assigned(scope)
     for each in program.placements:
-        root = each.path.partition("[")[0].partition(".")[0]
+        root = root_of(each.path)
         is_small = each.moved_bytes * max(count, 1) < _LEAST_BYTES or each.moved_bytes < LEAST_SHARE * arguments_bytes
         if is_small or each.path not in inputs or root in changed:
             continue

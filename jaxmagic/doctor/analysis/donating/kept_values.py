@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from ..written_paths import is_path
+from ..written_paths import is_path, variable_of
 from .held_values import FOR_GOOD, MEANWHILE, HeldValues, read_at_once
 
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
@@ -163,7 +163,7 @@ class _Flow:
             case ast.AugAssign(target=target, value=value):
                 state, held = self._read(value, self._read(target, state)[0])
                 if self.values.may_join([value], node.op, held):
-                    state = state.sharing(_root(target), held)
+                    state = state.sharing(variable_of(target), held)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 held = set()
                 for at_once in read_at_once(node):
@@ -226,7 +226,7 @@ class _Flow:
             case ast.Starred(value=inner):
                 return self._assign(inner, value, held, state)
         state, _ = self._read(target, state)
-        root = _root(target)
+        root = variable_of(target)
         if root in held and not (value is not None and _is_of_itself(target, value)):
             state = state.sharing(FOR_GOOD, {root})
         return state.sharing(root, held)
@@ -250,15 +250,8 @@ def pairs_of(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr
     return [(target, value)]
 
 
-def _root(target: ast.expr) -> str:
-    """Return the variable that a target is, or is in; empty if it is in something without a name."""
-    while isinstance(target, ast.Attribute | ast.Subscript):
-        target = target.value
-    return target.id if isinstance(target, ast.Name) else ""
-
-
 def _is_of_itself(target: ast.expr, value: ast.expr) -> bool:
     """Return whether a value reads nothing of the target's variable but the target: ``s.p = s.p.reshape(3)``."""
-    path, root = ast.unparse(target), _root(target)
+    path, root = ast.unparse(target), variable_of(target)
     reads = [each for each in ast.walk(value) if isinstance(each, ast.Name) and each.id == root]
     return len(reads) == sum(is_path(each) and ast.unparse(each) == path for each in ast.walk(value))

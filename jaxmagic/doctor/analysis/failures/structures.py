@@ -11,6 +11,7 @@ from ....records.note import Note, note
 from ...record.failing_code import Difference, Operand
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
+from ..written_paths import root_of
 from .differences import ONLY_ONE
 from .dtypes import dtype_of, lost_in, wider_dtype
 from .expression import Expression, expression_of, spelled
@@ -111,7 +112,7 @@ def _init_again(failure: Failure, update: ast.Call, optimizer: ast.expr, state: 
     That is a caller if the failing function gets the state as an argument. Its names are known if its call is.
     """
     held = ast.unparse(state)
-    outside = held.partition(".")[0].partition("[")[0] in failure.parameters
+    outside = root_of(held) in failure.parameters
 
     def named(node: ast.expr | None, usual: str, *, argument: bool = True) -> str:
         text = "" if node is None else ast.unparse(node)

@@ -13,7 +13,7 @@ from ....records.call_stack import Frame, is_users
 from ....records.cell_names import cells_with, known_as
 from ....runtime.around import enclosed, is_a, is_exactly, member
 from ....runtime.tracing import is_array
-from ...analysis.written_paths import is_within
+from ...analysis.written_paths import is_within, root_of
 from ...record.failing_code import Kept
 from ..changes import reach
 from .aliases import Code, Keeping, keeping_of, other_methods
@@ -180,7 +180,7 @@ def _is_ruled_out(call: ast.Call, place: Place, tree: ast.AST, deleted: tuple[st
             break
         if part != other_part and {part, other_part} in _EXCLUSIVE.get(type(node), ()):
             return True
-    roots = {name.partition(".")[0].partition("[")[0] for name in deleted}
+    roots = {root_of(name) for name in deleted}
     before = (call.end_lineno or 0, call.end_col_offset or 0)
     return any(
         isinstance(each, ast.Assign | ast.AnnAssign)

@@ -9,12 +9,12 @@ from typing import Any
 
 from ....records.call_stack import Frame
 from ....records.note import Note, note
+from ...analysis.written_paths import variable_of
 from ...record.finding import RuleFinding
 from ...rules.host.functions.functions_run import definition
 from ...rules.host.jitting.looped import MOST_UNROLLED
 from ...rules.rewriting.jit.arguments import static_option
 from ...rules.rewriting.syntax import loops_around, parameters, stored, tree_of
-from ..failures.traced.escapes import container_root
 from .calls.jitted_function import Jitted
 from .remedy import Change, NotTried, calls_in_advice, constant_of, first_arguments, names_given
 from .tried_code import TriedCode
@@ -67,7 +67,7 @@ def _changes_arguments(function: types.FunctionType) -> bool:
         return False
     given = parameters(found[0]) - stored(found[0].body)
     stores = (each for each in ast.walk(found[0]) if isinstance(each, ast.Subscript | ast.Attribute))
-    return any(not isinstance(each.ctx, ast.Load) and container_root(each) in given for each in stores)
+    return any(not isinstance(each.ctx, ast.Load) and variable_of(each) in given for each in stores)
 
 
 def _first_line(function: types.FunctionType) -> Frame:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ....records.call_stack import Frame
+from ...analysis.written_paths import root_of
 from ...record.evidence import Evidence
 from ...record.program import Program
 from ..host.dependencies import derived_from, names_read, targets_of
@@ -75,7 +76,7 @@ def growth(group: Group, evidence: Evidence) -> Growth | None:
 def _passed(site: Frame, function: str, programs: Sequence[Program], argument: str) -> ast.expr | None:
     """Return what a call passes for an argument, or for the container that has it."""
     given = arguments_at(site, function, programs[0].arguments) if programs else {}
-    return given.get(argument.partition("[")[0].partition(".")[0])
+    return given.get(root_of(argument))
 
 
 def _is_carried(site: Frame, function: str, passed: ast.expr) -> bool:

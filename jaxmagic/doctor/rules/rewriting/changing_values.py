@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from ....records.cell_names import cells_with
+from ...analysis.written_paths import variable_of
 from ...record.evidence import Evidence
 from ..host.functions.functions_run import definition, functions_run
 from ..host.syntax import Function, Loop, assigned, function_around, own_nodes
@@ -180,18 +181,10 @@ def _changed_in(tree: ast.AST, constant: set[str]) -> Iterator[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
-                yield from _root(node)
+                yield from filter(None, [variable_of(node)])
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 yield from names
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner), args=args)):
                 of_numpy = ast.unparse(owner).partition(".")[0] in _NUMPY
                 changed = args if of_numpy else [owner]
-                yield from (name for each in changed for name in _root(each) if name not in constant)
-
-
-def _root(node: ast.expr) -> Iterator[str]:
-    """Yield ``a`` for ``a.b[0].c``."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    if isinstance(node, ast.Name):
-        yield node.id
+                yield from (name for each in changed if (name := variable_of(each)) and name not in constant)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...written_paths import variable_of
+
 #: Functions and methods whose first arguments are sizes, and those that take nothing else.
 _SIZED, _SIZES = ("zeros", "ones", "empty", "full", "eye"), ("arange", "range", "tri")
 
@@ -75,9 +77,7 @@ def _aliases(home: ast.FunctionDef, name: str) -> set[str]:
 
 
 def _is_part(node: ast.expr, names: set[str]) -> bool:
-    while isinstance(node, ast.Subscript | ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name) and node.id in names
+    return variable_of(node) in names
 
 
 def read_by_key(home: ast.FunctionDef, name: str) -> bool:

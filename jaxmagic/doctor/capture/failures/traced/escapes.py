@@ -10,7 +10,7 @@ from dataclasses import replace
 from .....records.call_stack import is_users_file
 from .....records.cell_names import cells_with, known_as
 from ....analysis.parsed_code import parsed
-from ....analysis.written_paths import is_within, root_of
+from ....analysis.written_paths import is_within, root_of, variable_of
 from ....record.failing_code import Escape, Traced
 from ..calls import Names
 from ..statement import definition
@@ -131,8 +131,8 @@ def _escapes(function: ast.FunctionDef, file: str) -> list[Escape]:
         if isinstance(node, ast.Call) and id(node) not in unused and not _returns(node):
             continue  # such as optimizer.update(): that of a container returns nothing
         for target in stored_into(node):
-            if container_root(target) not in own and (
-                not isinstance(node, _BINDING) or container_root(target) in outer or _inside(target)
+            if variable_of(target) not in own and (
+                not isinstance(node, _BINDING) or variable_of(target) in outer or _inside(target)
             ):
                 place = f"{known_as(file)}:{target.lineno}"
                 filled = fills(target, node, function)
@@ -205,10 +205,3 @@ def _inside(target: ast.expr) -> bool:
 def _container(target: ast.expr) -> str:
     """Return the text of what a statement stores into, without an index."""
     return ast.unparse(target.value if isinstance(target, ast.Subscript) else target)
-
-
-def container_root(node: ast.expr) -> str | None:
-    """Return the variable that an expression such as ``a.b[0]`` begins with."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None

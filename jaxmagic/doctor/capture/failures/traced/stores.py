@@ -6,10 +6,11 @@ import ast
 from types import FrameType, ModuleType
 
 from .....runtime.around import attribute, is_a
+from ....analysis.written_paths import variable_of
 from ....record.failing_code import Traced
 from ..calls import value_of
 from ..statement import Place
-from .escapes import container_root, stored_into
+from .escapes import stored_into
 
 #: Functions that make a container or an object of Python's.
 _MAKES = "list", "dict", "set", "defaultdict", "deque", "OrderedDict", "Counter", "SimpleNamespace", "bytearray"
@@ -51,8 +52,8 @@ def _homes(place: Place, traced: Traced | None) -> list[ast.FunctionDef]:
 
 
 def _is_outside(target: ast.expr, homes: list[ast.FunctionDef], frame: FrameType) -> bool:
-    name = container_root(target)
-    if name is None:
+    name = variable_of(target)
+    if not name:
         return False
     scopes = (ast.Global, ast.Nonlocal)
     declared = {one for home in homes for each in ast.walk(home) if isinstance(each, scopes) for one in each.names}

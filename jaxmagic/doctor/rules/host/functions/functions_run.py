@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from .....records.call_stack import Frame
+from ....analysis.written_paths import root_of
 from ....record.evidence import Evidence, HostWait
 from ...rewriting import syntax
 from ..syntax import Function, function_around
@@ -71,7 +72,7 @@ def _known_calls(function: Function, file: str, evidence: Evidence) -> _Calls:
                 before = found.get(text, ())
                 found[text] = None if before is None or frames is None else (*before, *frames)
     own = syntax.stored([function]) | syntax.parameters(function) if found else set()
-    return {text: frames for text, frames in found.items() if text.partition(".")[0].partition("[")[0] not in own}
+    return {text: frames for text, frames in found.items() if root_of(text) not in own}
 
 
 def _text(node: ast.expr) -> str:

@@ -7,6 +7,7 @@ import ast
 from ......records.note import note
 from .....record.failing_code import Operand
 from .....record.failure import Failure
+from ....written_paths import variable_of
 from ...expression import Expression, call, expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact
@@ -33,7 +34,7 @@ def explain_update(failure: Failure) -> Explained:
             jax, jnp, np = (spelled(failure, each) for each in ("jax", "jax.numpy", "numpy"))
             return Explained(found, note("doctor.write_at_copied", function=called, jax=jax, jnp=jnp, np=np))
         return Explained(found, note("doctor.write_at", array="x", method="set", root="", repeated=False))
-    root = _root(target)
+    root = variable_of(target)
     if failure.outer:
         outside = note("doctor.write_at_outside", array=ast.unparse(target.value), root=root)
         return Explained(found, outside)
@@ -158,7 +159,7 @@ def _written(
             value = ast.Call(ast.Attribute(value=value, attr="astype", ctx=ast.Load()), args=[dtype], keywords=[])
     else:
         return _exchanged(failing, target, array, method)
-    if not _root(array) or any(
+    if not variable_of(array) or any(
         isinstance(each, ast.NamedExpr | ast.Await | ast.Yield) for each in ast.walk(statement)
     ):
         return None
@@ -196,20 +197,13 @@ def _is_single(index: ast.expr, operands: tuple[Operand, ...]) -> bool:
     )
 
 
-def _root(target: ast.expr) -> str:
-    """Return the variable that an expression such as ``a.b[0]`` begins with."""
-    while isinstance(target, ast.Attribute | ast.Subscript):
-        target = target.value
-    return target.id if isinstance(target, ast.Name) else ""
-
-
 def explain_at_element(failure: Failure) -> Explained:
     """Explain ``x.at[0] = 1``."""
     failing = expression_of(failure)
     target = None if failing is None else failing.node
     at = target.value if isinstance(target, ast.Subscript) else None
     array = at.value if isinstance(at, ast.Attribute) and at.attr == "at" else None
-    known = array is not None and _root(array) != ""
+    known = array is not None and variable_of(array) != ""
     found = note("doctor.error_at_element", target=ast.unparse(target) if known and target is not None else "")
     remedy = note("doctor.write_at_method", array=ast.unparse(array) if known and array is not None else "")
     if failing is None or not isinstance(target, ast.Subscript) or array is None or failure.holder != "open":
