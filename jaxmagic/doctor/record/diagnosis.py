@@ -64,6 +64,12 @@ class Diagnosis(Record):
         return next((each.wall_ns for each in later if not each.compilations), middle)
 
     @property
+    def other_load(self) -> float | None:
+        """The processors that other processes kept busy during the runs, on average; ``None`` if unknown."""
+        loads = (each.other_load for each in (self.profile, *self.runs) if each is not None)
+        return next((each for each in loads if each is not None), None)
+
+    @property
     def _entries(self) -> int:
         return 0 if self.profile is None else 100
 

@@ -9,7 +9,8 @@ from ...benchmarking.record.versus import LEAST_DIFFERENCE
 from ...profiling.analysis.devices.bound import bound_of
 from ...profiling.analysis.roofline import placed
 from ...profiling.report.sentences import about_bound
-from ...report.blocks import Block, Entries, Entry, Excerpt, Headline, Picture, Sentence
+from ...records.other_load import loaded
+from ...report.blocks import Block, Caution, Entries, Entry, Excerpt, Headline, Picture, Sentence
 from ...report.compose import Brief
 from ...report.glance import and_more, notes_folded
 from ...report.style import Style
@@ -62,6 +63,7 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
     if _why_nothing(diagnosis) is not None:
         return
     yield from (Sentence(text=str(each)) for each in diagnosis.notes if each.kind in _FIRST)
+    yield from (Caution(text=str(each)) for each in loaded(diagnosis.other_load, diagnosis.environment))
     if any(each.cost_ns is not None and each.per == "run" for each in diagnosis.findings):
         yield Picture(chart=lambda: costs_chart(diagnosis))
     yield from _findings(diagnosis, style)

@@ -67,7 +67,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "host_unjudged": lambda rules, count, times: (
         f"{rules} could not judge: the run under the profiler took {units.number(times, 2)} times as long as one "
         f"without it. If all of it was slowed down alike, {'it finds' if count == 1 else 'they find'} nothing; if "
-        "the host kept its pace, it loses time. Run %jaxdoctor again when the machine is less busy."
+        "the host kept its pace, it loses time. Run %jaxdoctor again to tell."
     ),
     "input_unjudged": lambda samples, slower_ns: (
         f"It is unknown whether loading of data keeps the device waiting: {_why_unjudged(samples, slower_ns)}. "

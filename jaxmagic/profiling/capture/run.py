@@ -47,6 +47,7 @@ class ProfileWatch:
         already: see :class:`RunPlan`.
         timed: likewise.
         earlier: runs of the same code, which may have compiled its programs.
+        load: observes other processes since the first of these; from the start on if this is left out.
 
     Attributes:
         result: what the code evaluated to; set after each run, and cleared at the end.
@@ -69,6 +70,7 @@ class ProfileWatch:
         already: int = 0,
         timed: int = 1,
         earlier: Sequence[Timing] = (),
+        load: Load | None = None,
     ) -> None:
         self.result: Any = None
         self.dropped: Any = None
@@ -88,6 +90,7 @@ class ProfileWatch:
         self._named: str | None = None
         self._is_uncalled = False
         self._rate = EventRate(self._has_compiled)
+        self._load = load
         self._interrupt: KeyboardInterrupt | None = None
 
     @property
@@ -139,7 +142,7 @@ class ProfileWatch:
         require_jax()
         self._progress = self._shown.__enter__()
         self._started_at = timestamp()
-        self._load = Load()
+        self._load = self._load or Load()
         started = backends_started() is not False
         if self._cold and not started:
             # JAX's profiler starts them before it records, because a TPU cannot be recorded otherwise.
@@ -271,7 +274,8 @@ class ProfileWatch:
             profiler.abandon()
 
     def _make_record(self, error: BaseException | None, code: str | None) -> Profile:
-        notes, others = [*self._notes, *self._about(error)], self._load.of_others()
+        notes = [*self._notes, *self._about(error)]
+        others = None if self._load is None else self._load.of_others()
         is_recorded = self._profiler.running
         read = RecordedReader(self._profiler, self._recorded, self._plan, self._logdir, self._on_trace)
         if is_recorded:

@@ -123,6 +123,9 @@ def _unknown(bound: Bound, profile: Profile, device: str) -> str:
         why = "none was timed without the profiler"
     elif bound.limit == "distorted":
         why = f"it takes {units.number(bound.slower or 1.0, 2)} times as long under the profiler"
+    elif bound.limit == "shared":
+        busy = units.share(bound.busy_ns, bound.run_ns)
+        why = f"{device} is busy for {busy} of it, and other processes had the CPU"
     elif bound.limit == "unsteady":
         timed, recorded = units.time(wall_ns), units.time(bound.run_ns)
         several = profile.timed_runs > 1
@@ -142,6 +145,8 @@ def about_unknown(profile: Profile) -> list[str]:
     if bound.limit == "not timed":
         why = "The profiler's overhead can exceed the work itself."
         return [f"{why} {_WITHOUT_COLD}" if profile.warm_up is None and profile.error is None else why]
+    if bound.limit == "shared":
+        return []  # a warning says what to do
     if bound.limit == "distorted":
         return ["Under the profiler, short operations look longer than they are."]
     if bound.limit == "unsteady":

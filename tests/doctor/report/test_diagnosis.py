@@ -22,7 +22,7 @@ from jaxmagic.doctor.rules.host import loading
 from jaxmagic.doctor.rules.rule import LEAST_SHARE
 from jaxmagic.records.note import note
 from jaxmagic.report.blocks import Excerpt, Sentence
-from jaxmagic.report.style import Style
+from jaxmagic.report.style import AT_A_GLANCE, Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 
@@ -59,6 +59,18 @@ def test_the_time_of_a_run_is_that_of_the_shortest(diagnosis: Any, timing: Any, 
     compiled = tuple(replace(each, compilations=(compilation(),)) for each in quick)
     for warm, wall_ms in ((quick, 9), ((*compiled[1:], quick[0]), 22), (compiled, 11), (quick[:1], 22)):
         assert replace(diagnosis(), warm=warm).wall_ns == wall_ms * 10**6
+
+
+def test_that_other_processes_were_busy_is_said_once(diagnosis: Any, timing: Any, environment: Any) -> None:
+    busy = timing(dispatch_ns=10**9, wait_ns=0, other_load=1.5)
+    found = replace(diagnosis(), warm=(busy, busy), environment=replace(environment, cpu_count=2))
+    assert found.other_load == 1.5
+    sentence = "Other processes kept 1.5 of 2 CPUs busy. Stop them, or measure when the machine is quiet."
+    assert to_text(found, WIDE).count(sentence) == 1
+    assert "Other processes" in to_text(found, AT_A_GLANCE)
+    assert len(to_text(found, AT_A_GLANCE).splitlines()) <= 14
+    assert diagnosis().other_load is None
+    assert "Other processes" not in to_text(diagnosis(), WIDE)
 
 
 @pytest.mark.parametrize("findings", [True, False])

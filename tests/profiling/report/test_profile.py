@@ -375,6 +375,20 @@ def test_a_report_begins_with_the_costliest_line_if_the_bound_is_not_known(
     assert begins(replace(found, place_times=()), f"{_UNKNOWN}{why}")
 
 
+def test_a_cpu_that_other_processes_had_leaves_the_bound_unknown(
+    profile: Profile, timing: Make, environment: Environment
+) -> None:
+    found = replace(
+        profile,
+        unprofiled=timing(dispatch_ns=20 * MS, wait_ns=0),
+        device_uses=(use("CPU:0", 2 * 4 * MS),),
+        environment=replace(environment, cpu_count=2),
+        other_load=1.5,
+    )
+    assert says(found, f"{_UNKNOWN}the device is busy for 20 % of it, and other processes had the CPU.")
+    assert says(replace(found, other_load=0.1), "Host-bound: the device is busy for 20 % of the run")
+
+
 def test_other_processes_that_a_warning_names_are_not_named_twice(
     profile: Profile, timing: Make, environment: Environment
 ) -> None:

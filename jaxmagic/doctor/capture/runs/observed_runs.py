@@ -9,6 +9,7 @@ from typing import Any
 from ....profiling.capture.run import ProfileWatch
 from ....profiling.record.profile import Profile
 from ....progress.record import Progress
+from ....runtime.machine_load import Load
 from ....timing.capture.stopwatch import Stopwatch
 from ....timing.record import Timing
 from ..host_use import marked_waits
@@ -43,7 +44,9 @@ class ObservedRuns:
         self._progress = progress
         already, recorded = 0 if once else 2, gathered.read_trace
         self.own: list[Timing] = []
-        self._watch = ProfileWatch(cold=once, recorded=recorded, already=already, timed=_TIMED, earlier=self.own)
+        self._watch = ProfileWatch(
+            cold=once, recorded=recorded, already=already, timed=_TIMED, earlier=self.own, load=Load()
+        )
         self._observers = ExitStack()
         self._running: Generator[None, None, None] | None = None
         self.active: Stopwatch | ProfileWatch | None = None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from ....records.other_load import load_in_words
+from ....records.other_load import largest_slowdown, load_in_words
 from ...record.profile import DeviceUse, Profile
+from ..cpu_completion import is_cpu
 
 #: A run is device-bound if a device is busy for at least this share of it, and host-bound if for at most this share.
 _DEVICE_BOUND = 0.9
@@ -22,9 +23,10 @@ _STEADY = 3
 
 #: ``"host"``, ``"device"`` and ``"neither"``, a device that is busy for a part of the run, are verdicts.
 #: ``"unclear"``: the profiler's slowdown leaves two of them open. ``"distorted"``: the profiler made the run much
-#: longer. ``"unsteady"``: the run without it took much longer, which the profiler does not explain. ``"not timed"``:
-#: no run is known without it.
-Limit = Literal["host", "device", "neither", "unclear", "distorted", "unsteady", "not timed"]
+#: longer. ``"unsteady"``: the run without it took much longer, which the profiler does not explain. ``"shared"``:
+#: other processes had the CPU that is the device, which may be why it was idle. ``"not timed"``: no run is known
+#: without the profiler.
+Limit = Literal["host", "device", "neither", "unclear", "distorted", "unsteady", "shared", "not timed"]
 
 
 class Bound(NamedTuple):
@@ -84,13 +86,16 @@ def bound_of(profile: Profile) -> Bound | None:
     if not _is_steady(profile) and runs_differ(profile, busy_ns):
         return Bound("unsteady", use, busy_ns, recorded_ns, slower, callback_ns)
     if busy_ns <= _HOST_BOUND * wall_ns:
-        return Bound("host", use, busy_ns, host_ns, slower, _callbacks_ns(profile, use, host_ns))
+        callback_ns = _callbacks_ns(profile, use, host_ns)
+        quiet_ns = (host_ns - callback_ns) / _slowdown(profile, use) + callback_ns  # callbacks are the host's work
+        limit: Limit = "host" if busy_ns <= _HOST_BOUND * quiet_ns else "shared"
+        return Bound(limit, use, busy_ns, host_ns, slower, callback_ns)
     if slower > _DISTORTED:
         return Bound("distorted", use, busy_ns, recorded_ns, slower, callback_ns)
     if least_ns >= _DEVICE_BOUND * wall_ns:
         return Bound("device", use, busy_ns, longer_ns, slower, callback_ns)
     is_between = _HOST_BOUND * wall_ns < least_ns <= busy_ns < _DEVICE_BOUND * wall_ns
-    limit: Limit = "neither" if is_between else "unclear"
+    limit = "neither" if is_between else "unclear"
     return Bound(limit, use, busy_ns, longer_ns, slower, callback_ns, least_ns)
 
 
@@ -99,6 +104,12 @@ def _is_steady(profile: Profile) -> bool:
     environment = profile.environment
     quiet = environment is None or not load_in_words(profile.other_load, environment)
     return quiet and profile.timed_runs >= _STEADY
+
+
+def _slowdown(profile: Profile, use: DeviceUse) -> float:
+    """Return how many times as long a run may have taken since other processes had the CPU that is the device."""
+    processors = 0 if profile.environment is None else profile.environment.cpu_count or 0
+    return largest_slowdown(profile.other_load, processors) if processors and is_cpu(use.device) else 1.0
 
 
 def runs_differ(profile: Profile, busy_ns: float) -> bool:

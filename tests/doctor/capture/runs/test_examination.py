@@ -14,8 +14,10 @@ from shells import Session
 
 import jaxmagic
 from jaxmagic.doctor.capture import changes
+from jaxmagic.doctor.capture.runs import observed_runs
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.rules import examine as applied
+from jaxmagic.runtime.machine_load import Load
 from jaxmagic.runtime.private_api import profiler_running
 
 SETUP = """
@@ -56,6 +58,18 @@ def test_clean_code_runs_once_observed_twice_timed_and_once_recorded(magics: Ses
     assert magics.shell.user_ns["calls"]["n"] == len(found.runs) + 1
     assert found.profile.runs == 1
     assert not [each for each in found.notes if each.kind != "doctor.reads_unseen"]  # on Python 3.11
+
+
+def test_the_load_of_other_processes_is_that_of_all_runs(magics: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A single run may be too short for it to be known."""
+
+    class Busy(Load):
+        def of_others(self) -> float:
+            return 1.5
+
+    monkeypatch.setattr(observed_runs, "Load", Busy)
+    found = diagnosed(magics, "%jaxdoctor f(x)")
+    assert found.profile.other_load == found.other_load == 1.5
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])

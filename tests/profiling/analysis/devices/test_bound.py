@@ -96,6 +96,42 @@ def test_many_runs_on_a_busy_machine_that_the_recording_contradicts_give_no_verd
 
 
 @pytest.mark.parametrize(
+    ("device", "busy_ms", "callback_ms", "other_load", "limit"),
+    [
+        ("CPU:0", 4, 0, None, "host"),
+        ("CPU:0", 4, 0, 0.1, "host"),
+        ("CPU:0", 4, 0, 1.5, "shared"),  # a run may take a quarter of the time on a quiet machine
+        ("CPU:0", 2.4, 0, 1.5, "host"),  # busy for half of that
+        ("CPU:0", 2.6, 0, 1.5, "shared"),
+        ("CPU:0", 16, 12, 1.5, "host"),  # callbacks take 12 ms of the run
+        ("GPU:0", 4, 0, 1.5, "host"),
+    ],
+)
+def test_a_cpu_that_other_processes_had_is_no_sign_of_a_slow_host(
+    timing: Callable[..., Any],
+    environment: Any,
+    device: str,
+    busy_ms: float,
+    callback_ms: float,
+    other_load: float | None,
+    limit: str,
+) -> None:
+    profile = replace(
+        fabricated(),
+        runs=1,
+        recorded_ns=20 * MS,
+        device_uses=(use(device, round(busy_ms * MS), callback_ns=round(callback_ms * MS)),),
+        unprofiled=timing(dispatch_ns=20 * MS, wait_ns=0),
+        timed_runs=3,
+        environment=replace(environment, cpu_count=2),
+        other_load=other_load,
+    )
+    found = bound_of(profile)
+    assert found is not None
+    assert found.limit == limit
+
+
+@pytest.mark.parametrize(
     ("busy_ms", "callback_ms", "limit"), [(19.9, 19.8, "host"), (19.9, 5, "neither"), (19.9, 1, "device")]
 )
 def test_the_time_of_host_callbacks_is_the_hosts(
