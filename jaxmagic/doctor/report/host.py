@@ -181,8 +181,8 @@ NOTES: dict[str, Callable[..., str]] = {
         f"How many of them {printable(function)} calls is unknown: it ran too briefly to be sampled often enough."
     ),
     "not_jitted_own_calls": lambda: (
-        "A jitted function that is called in every round of a loop takes about as long as they do now. Only one with "
-        "the loop inside it saves this time."
+        "Of this estimate, a jitted function that is called in every round of a loop saves little, because its calls "
+        "take time as well. One with the loop inside it saves most."
     ),
     "filled_share": lambda share: f"The loop has {units.percent(share)} of the time of these operations.",
     "filled_copies": lambda size_bytes: (
