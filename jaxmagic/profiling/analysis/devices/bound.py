@@ -87,7 +87,8 @@ def bound_of(profile: Profile) -> Bound | None:
         return Bound("unsteady", use, busy_ns, recorded_ns, slower, callback_ns)
     if busy_ns <= _HOST_BOUND * wall_ns:
         callback_ns = _callbacks_ns(profile, use, host_ns)
-        quiet_ns = (host_ns - callback_ns) / _slowdown(profile, use) + callback_ns  # callbacks are the host's work
+        works_ns = min(callback_ns + (use.compile_idle_ns + use.transfer_idle_ns) / profile.runs, host_ns)
+        quiet_ns = works_ns + (host_ns - works_ns) / _slowdown(profile, use)  # in works_ns, the host worked
         limit: Limit = "host" if busy_ns <= _HOST_BOUND * quiet_ns else "shared"
         return Bound(limit, use, busy_ns, host_ns, slower, callback_ns)
     if slower > _DISTORTED:
