@@ -40,6 +40,7 @@ def how_to_jit(
     parts: int = 1,
     fills: str = "",
     static: str = "",
+    donated: str = "",
     indexed: str = "",
     **known: Any,
 ) -> str:
@@ -54,7 +55,7 @@ def how_to_jit(
             f"all of it, inside one jitted function. {SAME_TYPES}"
         )
     elif way == "method":
-        first = parts_of_method(function, static, parts)
+        first = parts_of_method(function, static, parts, donated)
     elif way == "round":
         first = parts_of_round(function, parts, indexed)
     else:

@@ -28,3 +28,13 @@ def test_a_method_passes_its_attributes(parts: int, static: str, called: str, mo
         f"In step, call {called} in place of the lines that compute. Pass what the attributes hold, and assign the "
         f"new values to them.{more}"
     )
+
+
+@pytest.mark.parametrize(
+    ("donated", "arrays", "them"), [("self.a", "array", "it"), ("self.a, self.b", "arrays", "them")]
+)
+def test_a_method_that_donates_says_what_that_deletes(donated: str, arrays: str, them: str) -> None:
+    assert (
+        f"Donating the {arrays} in {donated} lets XLA change {them} in place, and deletes what was passed: nothing "
+        f"else may use {them} as before. cls is static"
+    ) in how_to_jit("method", "step", static="cls", donated=donated)

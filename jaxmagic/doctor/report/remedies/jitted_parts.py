@@ -23,12 +23,18 @@ def parts_of_round(function: str, parts: int, indexed: str = "") -> str:
     )
 
 
-def parts_of_method(function: str, static: str, parts: int) -> str:
+def parts_of_method(function: str, static: str, parts: int, donated: str = "") -> str:
     """Word code that has a jitted function for what a method computes with attributes of its object."""
     called = "a jitted function" if parts == 1 else f"{parts} jitted functions"
     first = (
         f"In {printable(function)}, call {called} in place of the lines that compute. Pass what the attributes hold, "
         "and assign the new values to them."
     )
+    if donated:
+        arrays, them = ("arrays", "them") if ", " in donated else ("array", "it")
+        first += (
+            f" Donating the {arrays} in {printable(donated)} lets XLA change {them} in place, and deletes what was "
+            f"passed: nothing else may use {them} as before."
+        )
     are = "are" if ", " in static else "is"
     return f"{first} {printable(static)} {are} static: jit compiles again for another one." if static else first

@@ -158,7 +158,8 @@ def _indexed(code: str) -> str:
 
 def _of_method(one: JittedMethod) -> Note:
     """Return the advice for code that is written for a method."""
-    return _advice("method", one.method, {"parts": len(one.round.lines), "static": ", ".join(one.static)})
+    names = {"static": ", ".join(one.static), "donated": ", ".join(one.donated)}
+    return _advice("method", one.method, {"parts": len(one.round.lines), **names})
 
 
 def remedy_at(line: Frame | None, count: int, evidence: Evidence) -> tuple[Note, str | None]:

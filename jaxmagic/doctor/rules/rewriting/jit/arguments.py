@@ -131,13 +131,14 @@ def arguments_of(
     )
 
 
-def static_option(static: Sequence[str]) -> str:
-    """Return the option of jit that declares static arguments, as it is written after the function.
+def static_option(static: Sequence[str], donated: Sequence[str] = ()) -> str:
+    """Return the options of jit that declare static and donated arguments, as they are written after the function.
 
-    >>> static_option(["axis"]), static_option(["axis", "mode"])
-    (', static_argnames="axis"', ', static_argnames=("axis", "mode")')
+    >>> static_option(["axis"]), static_option(["axis", "mode"], ["x"])
+    (', static_argnames="axis"', ', static_argnames=("axis", "mode"), donate_argnames="x"')
     """
-    return f", static_argnames={one_or_tuple(static)}" if static else ""
+    options = {"static_argnames": static, "donate_argnames": donated}
+    return "".join(f", {option}={one_or_tuple(names)}" for option, names in options.items() if names)
 
 
 def _is_flag(value: ast.expr) -> bool:

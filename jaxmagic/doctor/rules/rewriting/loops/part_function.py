@@ -23,6 +23,7 @@ from ..jit.module_jit import jit_of, libraries_called, libraries_used
 from ..jit.obstacles import obstacles
 from ..jit.results import changed_results, narrowed, needs_numbers
 from ..meanings import USUAL, paths_in
+from ..methods.donated_attributes import donated_attributes
 from ..methods.own_class import does_more, modules_run, used_of
 from ..methods.own_object import with_object
 from ..methods.passed_variables import can_be_passed
@@ -58,6 +59,7 @@ class Written(NamedTuple):
         inside: what calls it in the loop.
         names: the names that this adds.
         static: the arguments of the function that are static.
+        donated: the attributes that it donates.
     """
 
     part: Part
@@ -65,6 +67,7 @@ class Written(NamedTuple):
     inside: str
     names: set[str]
     static: tuple[str, ...] = ()
+    donated: tuple[str, ...] = ()
 
 
 def written(part: Part, place: Place, taken: set[str], number: int) -> Written | None:
@@ -103,11 +106,9 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
         return None
     static = [each for each in given if each in place.static or has_sizes(as_function(computed, given), {each})]
     jit, needed = _jit(computed, given, place)
-    if (
-        not jit
-        or {*static} & (assigns([place.loop]) | numbers.arguments.keys())
-        or (place.own is None and has_partial(computed, part, place))
-    ):
+    if not jit or {*static} & (assigns([place.loop]) | numbers.arguments.keys()):
+        return None
+    if place.own is None and has_partial(computed, part, place):
         return None
     method = place.own
     if method is not None:
@@ -135,17 +136,21 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
         passed = ", ".join(filter(None, [passed, *object_.given.values()]))
         given, static = [*given, *object_.given], [*static, *object_.static]
 
+    plain = jit == "jax.jit"
+    donated = donated_attributes(method, computed, given, place.attributes) if method and plain else {}
+    options = static_option(static, [*donated]) if plain else ""
+
     def beside() -> Iterator[str]:
         yield from (needed,) if needed else ()
         yield from (WHOLE,) if items.slices else ()
-        yield from () if static and jit == "jax.jit" else (f"@{jit}",)
+        yield from () if options else (f"@{jit}",)
         yield f"def {name}({', '.join(given)}):"
         yield textwrap.indent(text, "    ")
         yield f"    return {returned}"
-        yield from (f"{name} = jax.jit({name}{static_option(static)})",) if static and jit == "jax.jit" else ()
+        yield from (f"{name} = jax.jit({name}{options})",) if options else ()
 
     inside = [f"{', '.join(results)} = {name}({passed})", *map(ast.unparse, moved)]
-    return Written(part, "\n".join(beside()), "\n".join(inside), {name, *own}, tuple(static))
+    return Written(part, "\n".join(beside()), "\n".join(inside), {name, *own}, tuple(static), (*donated.values(),))
 
 
 def _are_numbers(results: Sequence[str], place: Place) -> bool:

@@ -39,11 +39,13 @@ class JittedMethod(NamedTuple):
         round: the code, and the lines that it replaces.
         method: the name of the method.
         static: the arguments of the jitted functions that are static.
+        donated: the attributes whose arrays they change in place.
     """
 
     round: JittedRound
     method: str
     static: tuple[str, ...]
+    donated: tuple[str, ...]
 
 
 def jitted_method(evidence: Evidence) -> JittedMethod | None:
@@ -111,7 +113,9 @@ def _written(method: ast.FunctionDef, line: Frame, evidence: Evidence) -> Jitted
         len(statements),
         compiles=True,
     )
-    return JittedMethod(made, method.name, tuple(dict.fromkeys(name for each in every for name in each.static)))
+    static = dict.fromkeys(name for each in every for name in each.static)
+    donated = dict.fromkeys(name for each in every for name in each.donated)
+    return JittedMethod(made, method.name, tuple(static), tuple(donated))
 
 
 def _more(inputs: Mapping[str, Input], evidence: Evidence) -> dict[str, Input]:

@@ -303,3 +303,19 @@ def test_a_method_that_is_jitted_already_is_left_alone(made: Any) -> None:
         replace(each, stack=(), line=replace(each.line, line=each.line.line + 1)) for each in program.evidence.host
     )
     assert jitted_method(replace(program.evidence, host=moved)) is None
+
+
+def test_an_update_of_a_large_array_is_made_in_place(made: Any) -> None:
+    begin = BEGIN.replace("self.w = ", "self.buffer = jnp.zeros((1 << 18,))\n        self.w = ", 1)
+    body = "h = jnp.tanh(self.current(x))\nself.buffer = self.buffer.at[self.n].set(h.sum())\nself.n += 1\nreturn h"
+    program = made(body, begin=begin)
+    found = jitted_method(program.evidence)
+    assert found is not None
+    assert found.donated == ("self.buffer",)
+    names = program.names(program.pasted(found))
+    before = names["model"].buffer
+    results = [ran(program.names()), ran(names)]
+    assert before.is_deleted()
+    for one, other in zip(*map(jax.tree.leaves, results), strict=True):
+        if not isinstance(one, str):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
