@@ -136,13 +136,11 @@ def written(part: Part, place: Place, taken: set[str], number: int) -> Written |
         passed = ", ".join(filter(None, [passed, *object_.given.values()]))
         given, static = [*given, *object_.given], [*static, *object_.static]
 
-    plain = jit == "jax.jit"
-    donated = donated_attributes(method, computed, given, place.attributes) if method and plain else {}
-    options = static_option(static, [*donated]) if plain else ""
+    donated = donated_attributes(method, computed, given, place.attributes) if method and jit == "jax.jit" else {}
+    options = static_option(static, [*donated]) if jit == "jax.jit" else ""
 
     def beside() -> Iterator[str]:
-        yield from (needed,) if needed else ()
-        yield from (WHOLE,) if items.slices else ()
+        yield from filter(None, (needed, WHOLE if items.slices else ""))
         yield from () if options else (f"@{jit}",)
         yield f"def {name}({', '.join(given)}):"
         yield textwrap.indent(text, "    ")
@@ -273,29 +271,31 @@ def _name(place: Place, taken: set[str], number: int) -> str | None:
 
 def _can_be_jitted(function: ast.FunctionDef, static: frozenset[str], place: Place) -> bool:
     """Return whether jit can compile a function, and what it calls, and keeps nothing that changes."""
-    evidence = place.evidence
+    evidence, names = place.evidence, place.evidence.names
     if not takes_arrays(function, untraced(evidence.inputs), static):
         return False
-    functions = functions_run(function, place.file, evidence)
+    functions, known = functions_run(function, place.file, evidence), set[int]()
     if place.own is not None:
         use = used_of(place.own, function.body)
         if use is None or does_more(modules_run(evidence), evidence, place.own.owner):
             return False
         functions += [each for one in use.functions for each in functions_run(*one, evidence)]
+        known = {id(each) for each, _ in use.functions}
     others = functions[1:]
-    numbers = place.numbers & parameters(function) if place.own is not None else ()
-    if numbers and any(has_sizes(each, parameters(each)) for each, _ in others):
+    owner = set() if place.own is None else {place.own.owner}
+    numbers = place.numbers & parameters(function) if owner else ()
+    if numbers and any(has_sizes(each, parameters(each) - owner) for each, _ in others):
         return False
     if any(needs_numbers(changed_results(each, file, evidence)) for each, file in others):
         return False
     if _passes_static(function, parameters(function) - static, evidence.static, tree_of(place.file)):
         return False
-    if not all(computes_only(each, paths_in(each, file, evidence.names)) for each, file in others):
+    if not all(id(each) in known or computes_only(each, paths_in(each, file, names)) for each, file in others):
         return False
     unknown = waits_in(others, evidence) or calls_unknown(functions, evidence)
     outside = others if place.own is None else [each for each in others if not place.own.has(*each)]
-    changing = changing_read(outside, evidence) - (set() if place.own is None else {place.own.owner})
-    return not (obstacles(functions, evidence.names) or changing or unknown)
+    changing = changing_read(outside, evidence) - owner
+    return not (obstacles(functions, names) or changing or unknown)
 
 
 def _passes_static(

@@ -18,6 +18,7 @@ from ..jit.module_jit import methods_run
 from ..jit.obstacles import obstacles
 from ..meanings import paths_in
 from ..syntax import TRANSFORMATIONS, last_name, tree_of, tree_run
+from .known_attributes import with_known
 
 #: Modules of classes whose objects do nothing but compute, however they are called.
 _PURE = "optax.", "flax.linen."
@@ -206,9 +207,11 @@ def _of_method(own: OwnClass, method: Function) -> list[str] | None:
     if not isinstance(method, ast.FunctionDef) or method.decorator_list or not given:
         return None
     paths = paths_in(method, own.file, own.evidence.names)
-    if not computes_only(method, paths) or not _only_read(given[0].arg, method.body):
+    read = [each for part in method.body for each in _read(given[0].arg, part)]
+    known = frozenset(f"{given[0].arg}.{each}" for each in read if is_static(own, each))
+    if not computes_only(with_known(method, known), paths, known) or not _only_read(given[0].arg, method.body):
         return None
-    return [each for part in method.body for each in _read(given[0].arg, part)]
+    return read
 
 
 def _is_traced(own: OwnClass, name: str) -> bool:
@@ -223,10 +226,13 @@ def _is_traced(own: OwnClass, name: str) -> bool:
 
 
 def is_static(own: OwnClass, name: str) -> bool:
-    """Return whether an attribute may be static: a number that does not change, or what does nothing but compute."""
+    """Return whether an attribute may be static.
+
+    That is a number or None that does not change, or what does nothing but compute.
+    """
     data = own.inputs.get(f"{own.owner}.{name}")
     if data is not None:
-        return data.kind == "number" and name not in own.changing
+        return (data.kind == "number" or data.type == "NoneType") and name not in own.changing
     return is_tool(own, f"{own.owner}.{name}")
 
 

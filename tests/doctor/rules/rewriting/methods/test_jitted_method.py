@@ -53,7 +53,7 @@ class Model:
         self.config = types.SimpleNamespace(rate=0.5)
         self.seen, self.kept = np.zeros(3), []
         self.activation, self.rng = jax.nn.relu, np.random.default_rng(0)
-        self.sizes = [3, 2]
+        self.sizes, self.depth, self.limit = [3, 2], 2, None
     def predict(self, params, x):
         return self.activation(x @ params["w"] + params["b"]) * self.rate
     def loss(self, params, x, y):
@@ -62,6 +62,17 @@ class Model:
         return jnp.tanh(x @ self.w) + self.rate
     def halved(self, x):
         return jnp.tanh(x) if self.n % 2 else x
+    def deep(self, params, x, y):
+        for _ in range(self.depth):
+            x = jnp.tanh(x) * self.rate
+        out = self.loss(params, x, y) if self.limit is None else jnp.zeros(())
+        if self.flag and self.depth > 1:
+            out = out + jnp.sum(params["w"] ** 2)
+        return out
+    def signed(self, x):
+        return x if self.v[0, 0] > 0 else -x
+    def kinds(self, x):
+        return jnp.tanh(x) if self.kind == "plain" else x
     def counted(self, x):
         self.n += 1
         return x * self.n
@@ -106,6 +117,11 @@ TAKEN = {
         "self.n += 1\nif self.n % 2 == 0:\n    self.target = self.params",
         "target, self_params, x, y, rate, activation, cls",
     ),
+    "a method that decides by a flag, a number and None": (
+        "g = jax.grad(self.deep)(self.params, x, y)\n"
+        "self.params = jax.tree.map(lambda p, d: p - self.rate * d, self.params, g)",
+        "params, x, y, rate, activation, depth, limit, flag, cls",
+    ),
     "several parts": (
         "h = jnp.tanh(x @ self.w)\nv = jnp.mean(h) * 2\nself.kept.append(float(v))\n"
         "self.w = self.w - self.config.rate * (x.T @ h)\nself.v = self.v + self.w\nreturn v",
@@ -132,6 +148,8 @@ TAKEN = {
 REFUSED = {
     "a method with an effect": "h = self.counted(x)\nself.w = self.w + h.sum() * 2\nreturn h",
     "a method that decides by a number": "h = self.halved(x) * 2\nself.w = self.w + h.sum()\nreturn h",
+    "a method that decides by an array": "h = jnp.sin(self.signed(x)) * 2\nself.w = self.w + h.sum()\nreturn h",
+    "a method that decides by a text": "h = self.kinds(x) * 2\nself.w = self.w + h.sum()\nreturn h",
     "a method of another object": "h = counter.add(x) * 2\nself.w = self.w + h.sum()\nreturn h",
     "NumPy's random numbers": "h = x * self.rng.normal() + 1\nself.w = self.w + h.sum() * 2\nreturn h",
     "a flag": "h = jnp.where(self.flag, x, 2 * x)\nself.w = self.w + h.sum()\nreturn h",
