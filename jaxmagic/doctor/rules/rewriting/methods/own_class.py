@@ -18,6 +18,7 @@ from ..jit.module_jit import methods_run
 from ..jit.obstacles import obstacles
 from ..meanings import paths_in
 from ..syntax import TRANSFORMATIONS, last_name, tree_of, tree_run
+from .class_chain import MAKING, OneClass, class_chain, class_named, methods_of
 from .known_attributes import with_known
 
 #: Modules of classes whose objects do nothing but compute, however they are called.
@@ -26,22 +27,13 @@ _PURE = "optax.", "flax.linen."
 #: Packages whose functions compute only.
 _COMPUTING = "jax.", "optax.", "flax.linen."
 
-#: Methods and functions by which attributes change unseen, or an object is not the same in each call.
-_UNSEEN = frozenset({"__dict__", "__slots__", "delattr", "getattr", "globals", "locals", "setattr", "super", "vars"})
-_SPECIAL = frozenset({
-    "__delattr__", "__eq__", "__getattr__", "__getattribute__", "__hash__", "__new__", "__setattr__",
-})  # fmt: skip
-
-#: What a method begins with that fills an object.
-_MAKING = "__init__"
-
 
 class OwnClass(NamedTuple):
     """The class of a method, as far as its code tells.
 
     Attributes:
         owner: the name of the object in the method, such as ``"self"``.
-        node: the class.
+        methods: the methods of the object, also those of base classes, with their files.
         method: the method.
         file: its file or cell.
         inputs: what the code reads, by its name in the method.
@@ -51,7 +43,7 @@ class OwnClass(NamedTuple):
     """
 
     owner: str
-    node: ast.ClassDef
+    methods: Mapping[str, tuple[Function, str]]
     method: ast.FunctionDef
     file: str
     inputs: Mapping[str, Input]
@@ -69,7 +61,7 @@ class Use(NamedTuple):
     """What statements use of their object while jit traces them, apart from what they get as arguments.
 
     Attributes:
-        functions: the methods that they call, with those that these call, and their file.
+        functions: the methods that they call, with those that these call, and their files.
         traced: the attributes that these methods read and that jit traces.
         static: those that it has to know.
     """
@@ -88,19 +80,18 @@ def own_class(method: ast.FunctionDef, file: str, inputs: Mapping[str, Input], e
         inputs: what the code reads, by its name in the method.
         evidence: the observations of the runs.
     """
-    tree = tree_of(file)
-    found = [each for each in ast.walk(tree or ast.Module([], [])) if isinstance(each, ast.ClassDef)]
-    node = next((each for each in found if method in each.body), None)
-    given = [*method.args.posonlyargs, *method.args.args]
-    if node is None or not given or method.decorator_list or not _is_simple(node):
+    node, given = method_at(method, file), [*method.args.posonlyargs, *method.args.args]
+    object_ = inputs.get(given[0].arg) if given else None
+    if node is None or object_ is None or not object_.can_change or method.decorator_list:
         return None
-    owner = given[0].arg
-    object_ = inputs.get(owner)
-    if object_ is None or not object_.can_change or object_.type != node.name:
+    own = OneClass(node, file)
+    first = own if object_.type == node.name else class_named(object_.type, file)
+    chain = [] if first is None else class_chain(first)
+    if own not in chain:
         return None
     made = frozenset(name for each in ast.walk(method) if each is not method for name in _made_by(each))
-    changing = frozenset(_changing(node, file, evidence))
-    return OwnClass(owner, node, method, file, inputs, made, changing, evidence)
+    changing = frozenset(_changing([each.node for each in chain], file, evidence))
+    return OwnClass(given[0].arg, methods_of(chain), method, file, inputs, made, changing, evidence)
 
 
 def _made_by(node: ast.AST) -> Iterator[str]:
@@ -111,18 +102,9 @@ def _made_by(node: ast.AST) -> Iterator[str]:
             yield from (name,) if last_name(called) in TRANSFORMATIONS else ()
 
 
-def _is_simple(node: ast.ClassDef) -> bool:
-    """Return whether objects of a class are hashed by identity, and have the attributes that its code assigns."""
-    names = {each.name for each in node.body if isinstance(each, Function)}
-    used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    used |= {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
-    outside = [each for each in node.bases if ast.unparse(each) != "object"]
-    return not (outside or node.keywords or node.decorator_list or names & _SPECIAL or used & _UNSEEN)
-
-
-def _changing(node: ast.ClassDef, file: str, evidence: Evidence) -> Iterator[str]:
+def _changing(classes: Sequence[ast.ClassDef], file: str, evidence: Evidence) -> Iterator[str]:
     """Yield the attributes that any code that is known assigns or changes, but for what fills an object."""
-    making = [each for each in node.body if isinstance(each, Function) and each.name == _MAKING]
+    making = [each for node in classes for each in node.body if isinstance(each, Function) and each.name == MAKING]
     filling = {id(inner) for each in making for inner in ast.walk(each)}
     trees = [tree_run(file, evidence), *map(tree_of, cells_with(file))]
     for each in (inner for tree in trees if tree is not None for inner in ast.walk(tree)):
@@ -158,26 +140,25 @@ def used_of(own: OwnClass, nodes: Sequence[ast.AST]) -> Use | None:
     """
     if not _only_read(own.owner, nodes):
         return None
-    methods = {each.name: each for each in own.node.body if isinstance(each, Function)}
     held = {each.name for each in own.inputs[own.owner].members}
-    found, traced, static = dict[int, Function](), set[str](), set[str]()
+    found, traced, static = dict[int, tuple[Function, str]](), set[str](), set[str]()
     pending = [(name, False) for each in nodes for name in _read(own.owner, each)]
     while pending:
         name, in_method = pending.pop()
-        method = methods.get(name)
+        method = own.methods.get(name)
         if method is not None:
-            inner = None if name in own.changing | held else _of_method(own, method)
+            inner = None if name in own.changing | held else _of_method(own, *method)
             if inner is None:
                 return None
-            pending += [(each, True) for each in inner if id(method) not in found]
-            found[id(method)] = method
+            pending += [(each, True) for each in inner if id(method[0]) not in found]
+            found[id(method[0])] = method
         elif in_method and _is_traced(own, name):
             traced.add(name)
         elif in_method and is_static(own, name):
             static.add(name)
         else:
             return None
-    return Use(tuple((each, own.file) for each in found.values()), tuple(sorted(traced)), tuple(sorted(static)))
+    return Use(tuple(found.values()), tuple(sorted(traced)), tuple(sorted(static)))
 
 
 def _only_read(owner: str, nodes: Iterable[ast.AST]) -> bool:
@@ -201,12 +182,12 @@ def _read(owner: str, node: ast.AST) -> Iterator[str]:
             yield each.attr
 
 
-def _of_method(own: OwnClass, method: Function) -> list[str] | None:
+def _of_method(own: OwnClass, method: Function, file: str) -> list[str] | None:
     """Return the attributes that a method reads; ``None`` if it may do more than compute, or is none of an object."""
     given = [*method.args.posonlyargs, *method.args.args]
     if not isinstance(method, ast.FunctionDef) or method.decorator_list or not given:
         return None
-    paths = paths_in(method, own.file, own.evidence.names)
+    paths = paths_in(method, file, own.evidence.names)
     read = [each for part in method.body for each in _read(given[0].arg, part)]
     known = frozenset(f"{given[0].arg}.{each}" for each in read if is_static(own, each))
     if not computes_only(with_known(method, known), paths, known) or not _only_read(given[0].arg, method.body):

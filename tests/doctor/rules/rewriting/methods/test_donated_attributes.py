@@ -100,9 +100,7 @@ def donated(tmp_path: Path, timing: Any) -> Callable[..., dict[str, str]]:
         computed = ast.parse(ast.unparse(statement).replace("self.", "")).body[0]
         given = Input(path="self.buffer", kind=kind, type="f32[65536,4]", size_bytes=size_bytes)
         evidence = Evidence(code="agent.step(x)", first=timing(), observed=timing())
-        agent = OwnClass(
-            "self", node, method, file, {given.path: given}, frozenset(), frozenset({"buffer"}), evidence
-        )
+        agent = OwnClass("self", {}, method, file, {given.path: given}, frozenset(), frozenset({"buffer"}), evidence)
         attributes = {"buffer": "self.buffer", "t": "self.t"}
         return donated_attributes(agent, [ast.copy_location(computed, statement)], ["t", "buffer", "x"], attributes)
 

@@ -167,10 +167,20 @@ NUMBERS = count()
 class Made:
     """A file with a class, an object of it, and the evidence of a run."""
 
-    def __init__(self, body: str, path: Path, timing: Any, begin: str = BEGIN, given: str = "self, x, y") -> None:
+    def __init__(
+        self,
+        body: str,
+        path: Path,
+        timing: Any,
+        begin: str = BEGIN,
+        given: str = "self, x, y",
+        end: str = "",
+        kind: str = "Model",
+    ) -> None:
         method = f"    def step({given}):\n" + textwrap.indent(body, "        ") + "\n"
+        self.kind = kind
         self.source, self.file = (
-            begin + method + END,
+            begin + method + end + END,
             str(path / f"model{next(NUMBERS)}.py"),
         )  # Python keeps the text of a file
         Path(self.file).write_text(self.source)
@@ -200,7 +210,7 @@ class Made:
         """Run the file, or a changed one, and make an object and what is passed to its method."""
         names: dict[str, Any] = {"__name__": "__main__"}
         exec(compile(self.tree if tree is None else tree, self.file, "exec"), names)
-        return names | {"model": names["Model"](), "x": names["X"], "y": names["Y"]}
+        return names | {"model": names[self.kind](), "x": names["X"], "y": names["Y"]}
 
     def pasted(self, found: JittedMethod) -> ast.Module:
         """Put the code in its place."""
@@ -277,7 +287,7 @@ BODY = TAKEN["a method that is differentiated"][0]
 @pytest.mark.parametrize(
     "change",
     [
-        lambda text: text.replace("class Model:", "class Model(Counter):"),
+        lambda text: text.replace("class Model:", "class Model(types.SimpleNamespace):"),
         lambda text: text.replace("class Model:", "@str.title\nclass Model:").replace("@str.title", "@(lambda c: c)"),
         lambda text: text + "    def __eq__(self, other):\n        return True\n    __hash__ = None\n",
         lambda text: text + "    def put(self, name, value):\n        setattr(self, name, value)\n",
@@ -289,6 +299,65 @@ BODY = TAKEN["a method that is differentiated"][0]
 def test_a_class_that_may_do_more_is_left_alone(change: Callable[[str], str], made: Any) -> None:
     assert jitted_method(made(BODY).evidence) is not None
     assert jitted_method(made(BODY, begin=change(BEGIN)).evidence) is None
+
+
+def with_base(text: str) -> str:
+    """Move a method of the class, and a part of what fills an object, into a base class."""
+    begin, model = text.split("class Model:\n")
+    making, predict, rest = model.partition(PREDICT)
+    predict, loss, rest = (predict + rest).partition("    def loss(")
+    making = making.replace("self.w = jnp.full((3, 2), 0.1)", "super().__init__(2)")
+    return f"{begin}{BASE}{predict}\nclass Model(Base):\n{making}{loss}{rest}"
+
+
+PREDICT = "    def predict(self, params, x):\n"
+BASE = """class Base:
+    def __init__(self, width):
+        self.w = jnp.full((3, width), 0.1)
+"""
+DERIVED = """
+class Derived(Model):
+    def __init__(self):
+        super().__init__()
+        self.rate = 0.2
+    def loss(self, params, x, y):
+        return squared(self.predict(params, x), 2 * y)
+"""
+
+
+@pytest.mark.parametrize(
+    "parts", [{"begin": with_base(BEGIN)}, {"end": DERIVED, "kind": "Derived"}], ids=["base", "derived"]
+)
+def test_an_object_has_the_methods_of_its_bases(parts: dict[str, str], made: Any) -> None:
+    program = made(BODY, **parts)
+    found = jitted_method(program.evidence)
+    assert found is not None
+    assert "rate" in found.static  # which predict() reads
+    results = [ran(program.names()), ran(program.names(program.pasted(found)))]
+    for one, other in zip(*map(jax.tree.leaves, results), strict=True):
+        if not isinstance(one, str):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("class Model(Base):", "class Model(Base, Counter):"),
+        (PREDICT, PREDICT + "        self.n += 1\n"),
+        (PREDICT, "    def decay(self):\n        self.rate *= 0.5\n" + PREDICT),
+        (PREDICT, "    @property\n" + PREDICT),
+    ],
+)
+def test_a_base_class_that_may_do_more_is_left_alone(old: str, new: str, made: Any) -> None:
+    begin = with_base(BEGIN)
+    assert old in begin
+    assert jitted_method(made(BODY, begin=begin.replace(old, new)).evidence) is None
+
+
+@pytest.mark.parametrize("before", ["print(x)\n        return ", "return super().loss(params, x, y) + "])
+def test_a_method_that_an_object_has_instead_counts(before: str, made: Any) -> None:
+    end = DERIVED.replace("return squared", f"{before}squared")
+    assert jitted_method(made(BODY, end=end, kind="Derived").evidence) is None
 
 
 @pytest.mark.parametrize("given", ["self, x, y, how='mean'", "self, x, y, how=None", "self, x, y, *, how=True"])
