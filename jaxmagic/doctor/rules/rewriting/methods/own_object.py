@@ -12,6 +12,9 @@ from .own_class import OwnClass, used_of
 #: The argument for the class of the object.
 _CLASS = "cls"
 
+#: Says why the object is made without ``__init__``.
+_ONLY = "# an object of its class, with nothing but what is passed"
+
 
 class OwnObject(NamedTuple):
     """An object for the methods that a jitted function calls.
@@ -32,7 +35,8 @@ def with_object(
 ) -> OwnObject | None:
     """Return what makes the object that some statements use; ``None`` if the names for that are taken.
 
-    Its class is that of the caller's object, which may have other methods.
+    Its class is that of the caller's object, which may have other methods. A copy of that object would have to be
+    a static argument, for which jit compiles again for each object and keeps it alive.
 
     Args:
         own: the class.
@@ -52,7 +56,7 @@ def with_object(
         return None
     held |= {each: each for each in more}
     static = (*(held[each] for each in use.static), _CLASS)
-    begin = [f"{own.owner} = object.__new__({_CLASS})"]
+    begin = [f"{own.owner} = object.__new__({_CLASS})  {_ONLY}"]
     if held:
         begin.append(f"{', '.join(f'{own.owner}.{each}' for each in held)} = {', '.join(held.values())}")
     passed = {each: f"{own.owner}.{each}" for each in more}

@@ -333,6 +333,7 @@ def test_an_object_has_the_methods_of_its_bases(parts: dict[str, str], made: Any
     found = jitted_method(program.evidence)
     assert found is not None
     assert "rate" in found.static  # which predict() reads
+    assert "self = object.__new__(cls)  # an object of its class, with nothing but what is passed" in found.round.code
     results = [ran(program.names()), ran(program.names(program.pasted(found)))]
     for one, other in zip(*map(jax.tree.leaves, results), strict=True):
         if not isinstance(one, str):
