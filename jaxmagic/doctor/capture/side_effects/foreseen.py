@@ -7,6 +7,7 @@ known before it runs. What happens under a condition is left to the comparison o
 from __future__ import annotations
 
 import ast
+import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -89,7 +90,8 @@ def foreseen(tree: ast.Module | None, read: Mapping[str, Any]) -> Foreseen:
         tree: the code; ``None`` if it is a call of a function among the variables.
         read: the variables that it reads before it assigns them.
     """
-    queue = [] if tree is not None else [called for each in read.values() for called in _function(each, "self")]
+    functions = (called for each in read.values() for called in _function(each, "self"))
+    queue = [] if tree is not None else [_with_arguments(called, read) for called in functions]
     assigned: dict[str, None] = {}
     changed: dict[str, None] = {}
     files: dict[str, None] = {}
@@ -114,6 +116,14 @@ def foreseen(tree: ast.Module | None, read: Mapping[str, Any]) -> Foreseen:
         assigned |= dict.fromkeys([*_globals(definition), *_attributes(definition, called.given)])
         look(body, _inside(called))
     return Foreseen(list(assigned), list(changed), list(files), list(calls))
+
+
+def _with_arguments(called: _Called, read: Mapping[str, Any]) -> _Called:
+    """Give a function what a call of it passes, if all other variables have the names of its parameters."""
+    parameters = inspect.getargs(called.function.__code__)
+    names = {*parameters.args, parameters.varargs, parameters.varkw}
+    given = {name: (name, value) for name, value in read.items() if name in names}
+    return called._replace(given={**given, **called.given}) if len(given) == len(read) - 1 else called
 
 
 def _inside(called: _Called) -> _LookUp:

@@ -229,3 +229,12 @@ def test_what_a_function_reads_from_the_one_around_it_is_known() -> None:
 
 def test_an_attribute_of_what_a_function_gets_is_foreseen() -> None:
     assert foreseen(ast.parse("count(model)"), OBJECTS) == (["model.steps"], [], [], [])
+
+
+def test_what_a_call_passes_is_known_by_the_names_of_the_parameters() -> None:
+    assert foreseen(None, {"keep": keep, "history": [], "x": 1.0}).changed == ["history"]
+    assert foreseen(None, {"fit": Trainer().fit, "data": [1.0]}).assigned[:1] == ["self.weights"]
+
+
+def test_variables_that_no_call_passes_are_no_arguments() -> None:
+    assert foreseen(None, {"keep": keep, "history": [], "y": 1.0}) == ([], [], [], [])
