@@ -30,7 +30,8 @@ from ..record.evidence import Dispatch, HostUse
 _CALL = re.compile(r"PjitFunction\((.*)\)$")
 _PUT = "DevicePut"
 
-#: The same outside of calls, as by ``jax.device_put``.
+#: The same outside of calls, as by ``jax.device_put``, and inside of a call that JAX makes in Python, as when arrays
+#: that are passed are observed.
 _PUT_OUTSIDE = "DevicePutWithSharding"
 
 #: Our mark at the end of a wait of the code, and our programs.
@@ -135,9 +136,9 @@ def _of_host(recording: Interpreted) -> tuple[dict[str, list[_Event]], list[_Eve
                 until = end
                 if _OURS not in names[kind]:
                     calls[names[kind]].append(_Event(start, end))
-            elif name == _PUT:
+            elif name == _PUT or (name == _PUT_OUTSIDE and start < until):
                 puts.append(_Event(start, end))
-            elif name == _PUT_OUTSIDE and start >= until:
+            elif name == _PUT_OUTSIDE:
                 between.append(_Event(start, end))
             elif name == _WAITED:
                 waited.append(end)

@@ -82,6 +82,19 @@ def test_a_copy_before_a_program_is_pending_and_calls_inside_a_call_do_not_count
     assert (call.count, call.puts, call.put_ns, call.pending_ns) == (1, 1, 6_000, 390_000)
 
 
+def test_a_copy_inside_a_call_counts_whatever_jax_calls_it() -> None:
+    found = host_use_of(
+        trace(
+            line("host", ("PjitFunction(f)", 100, 110), ("PjitFunction(f)", 200, 220), ("DevicePut", 102, 108),
+                 ("DevicePutWithSharding", 202, 212)),
+            line("programs", ("jit_f(1)", 110, 206), ("jit_f(1)", 220, 230)),
+        )
+    )  # fmt: skip
+    assert found is not None
+    (call,) = found.dispatches
+    assert (call.puts, call.put_ns, found.puts) == (2, 6_000 + 6_000, 0)
+
+
 def test_copies_between_the_calls_of_a_thread_are_counted_apart() -> None:
     copy = "DevicePutWithSharding"
     found = host_use_of(
@@ -93,7 +106,7 @@ def test_copies_between_the_calls_of_a_thread_are_counted_apart() -> None:
     )
     assert found is not None
     assert (found.puts, found.put_ns) == (2, 35_000)
-    assert found.dispatches[0].puts == 0
+    assert found.dispatches[0].puts == 1
 
 
 @pytest.mark.parametrize(("name", "module"), [("<lambda>", "jit__lambda(4)"), ("__call__", "jit___call(5)")])
