@@ -21,6 +21,8 @@ class Conversion:
             times, and after all runs if it is no view.
         function: the jitted function that it was passed to; empty if the line converts it.
         path: how the variables of the code lead to it after the runs; empty if they do not, or for a conversion.
+        place: its number among the leaves of the arguments; ``None`` for a conversion.
+        leaves: how many leaves the arguments have; 0 for a conversion.
     """
 
     line: Frame
@@ -31,3 +33,5 @@ class Conversion:
     same_values: bool
     function: str = ""
     path: str = ""
+    place: int | None = None
+    leaves: int = 0

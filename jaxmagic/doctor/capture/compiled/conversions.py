@@ -28,11 +28,13 @@ _LEAST_PASSED_BYTES = 2**14
 
 @dataclass(kw_only=True)
 class _Converted(SeenArray):
-    """An array that was converted or passed, with the lines that led there, its size, and the jitted function."""
+    """An array that was converted or passed, with the lines that led there, its size, the function and its place."""
 
     called_from: tuple[Frame, ...]
     size_bytes: int
     function: str
+    place: int | None
+    leaves: int
 
 
 class Conversions:
@@ -55,15 +57,18 @@ class Conversions:
             self._add(array, f"{result.dtype}", result.nbytes, "")
 
     def _notice_passed(self, function: str, leaves: Sequence[Any]) -> bool:
-        large = [each for each in leaves if is_exactly(each, np.ndarray) and each.nbytes >= _LEAST_PASSED_BYTES]
-        for each in large:
-            self._add(each, f"{each.dtype}", each.nbytes, function)
+        arrays = [(place, each) for place, each in enumerate(leaves) if is_exactly(each, np.ndarray)]
+        large = [(place, each) for place, each in arrays if each.nbytes >= _LEAST_PASSED_BYTES]
+        for place, each in large:
+            self._add(each, f"{each.dtype}", each.nbytes, function, place, len(leaves))
         return bool(large)
 
-    def _add(self, array: Any, dtype: str, size_bytes: int, function: str) -> None:
+    def _add(
+        self, array: Any, dtype: str, size_bytes: int, function: str, place: int | None = None, leaves: int = 0
+    ) -> None:
         lines = lines_of(outwards(sys._getframe(1)))
         owner, part = part_of(array)
-        key = id(owner), part, function, *lines[:1]
+        key = id(owner), part, function, place, *lines[:1]
         seen = self._converted.get(key)
         if seen is not None and seen.is_of(owner, part):
             seen.again(array)
@@ -77,6 +82,8 @@ class Conversions:
                 called_from=lines[1:],
                 size_bytes=size_bytes,
                 function=function,
+                place=place,
+                leaves=leaves,
             )
 
     def described(self, variables: Mapping[str, Any]) -> tuple[Conversion, ...]:
@@ -98,6 +105,8 @@ class Conversions:
                 same_values=each.same is True and not _has_changed(each),
                 function=each.function,
                 path=paths.get(each.part, "") if each.function and each.owner() is not None else "",
+                place=each.place,
+                leaves=each.leaves,
             )
             for each in self._converted.values()
             if (line := known(each.line)) is not None

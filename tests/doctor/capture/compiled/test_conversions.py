@@ -76,7 +76,22 @@ def test_arrays_that_are_passed_are_noted_in_each_call_and_named(x: Any) -> None
     assert lines[found.line.line - 1].endswith("# here")
     assert (found.function, found.path, found.type) == ("total", "rows['x']", "float64[100,90]")
     assert (found.count, found.size_bytes, found.same_values) == (20, 100 * 90 * 8, True)
+    assert (found.place, found.leaves) == (1, 2)
     assert [each.path for each in observed.described({}) if each.function] == [""]
+
+
+@jax.jit
+def difference(one: Any, other: Any) -> Any:
+    return jnp.sum(one - other)
+
+
+def test_places_of_one_array_are_told_apart() -> None:
+    array, observed = np.ones((100, 90)), Conversions()
+    with observed.watch():
+        for _ in range(3):
+            difference(array, other=array)
+    found = [(each.place, each.leaves, each.count) for each in observed.described({}) if each.function]
+    assert found == [(0, 2, 3), (1, 2, 3)]
 
 
 @pytest.mark.parametrize("written", [2, 7, 19])

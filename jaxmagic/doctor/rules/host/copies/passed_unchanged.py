@@ -16,7 +16,7 @@ from ...rule import source_at
 from ..functions.used_in_loop import used_otherwise
 from ..host_time import SEVERAL, HostTime, copying_ns, jitted_calls, matters, programs_named
 from ..syntax import around, assigned, called_as, calls_of, loop_around
-from .donated_copies import may_be_donated
+from .donated_copies import passed_may_be_donated
 from .passed_whole import put_once
 
 #: Less than this per run is no finding.
@@ -50,7 +50,7 @@ def passed_unchanged(rule: str, evidence: Evidence, time: HostTime, told: Collec
 
 
 def _is_same(passed: Conversion, evidence: Evidence) -> bool:
-    return passed.same_values and passed.count >= SEVERAL and not may_be_donated(passed.type, evidence)
+    return passed.same_values and passed.count >= SEVERAL and not passed_may_be_donated(passed, evidence)
 
 
 def _finding(

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from fabricate import hlo
 
 import jaxmagic
 from jaxmagic.doctor.record.conversion import Conversion
@@ -17,6 +18,7 @@ from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules.host.copies import passed_unchanged as rule
 from jaxmagic.doctor.rules.host.host_time import host_time
+from jaxmagic.xla.hlo import Sharded
 
 WIDE = np.ones((1024, 1000), np.float32)
 ROWS = {"x": WIDE, "y": np.ones((1000, 1024), np.float32)}
@@ -188,3 +190,40 @@ def test_what_is_donated_has_to_be_copied_each_time(converting: Any) -> None:
     made = evidence(converting, "x")
     assert made.programs is not None
     assert findings(replace(made, programs=(replace(made.programs[0], donated=(0,)),))) == []
+
+
+def passing(converting: Any, *donated: int, place: int = 1, leaves: int = 2, name: str = "f") -> Evidence:
+    """As above, where a program takes two arrays of the same shape, some of which it donates."""
+    made = evidence(converting, "x", place=place, leaves=leaves)
+    assert made.programs is not None
+    (program,) = made.programs
+    inputs = tuple(Sharded(name=each, shape="f32[512,512]", pieces=None) for each in ("state", "x"))
+    other = replace(program, donated=donated, module=hlo.module(name=f"jit_{name}", inputs=inputs))
+    other = replace(other, function=name, executable=replace(program.executable, name=f"jit_{name}"))
+    return replace(made, programs=(other,) if name == "f" else (program, other))
+
+
+def test_an_array_beside_a_donated_one_of_its_shape_is_found(converting: Any) -> None:
+    assert len(findings(passing(converting, 0))) == 1
+
+
+@pytest.mark.parametrize(
+    ("donated", "changes"),
+    [
+        ((1,), {}),
+        ((0,), {"place": 0}),
+        ((0,), {"leaves": 3}),  # the program has dropped one
+        ((0,), {"name": "g"}),  # another program may get it as well
+    ],
+)
+def test_an_array_that_may_be_donated_has_to_be_copied_each_time(
+    converting: Any, donated: tuple[int, ...], changes: dict[str, Any]
+) -> None:
+    assert findings(passing(converting, *donated, **changes)) == []
+
+
+def test_an_array_that_is_donated_in_another_call_has_to_be_copied_each_time(converting: Any) -> None:
+    made = passing(converting, 0)
+    also = replace(made.conversions[0], place=0, count=1)
+    assert findings(replace(made, conversions=(*made.conversions, also))) == []
+    assert len(findings(replace(made, conversions=(*made.conversions, replace(also, path="state"))))) == 1
