@@ -278,6 +278,7 @@ def _dispatch(
         pending_ns=_length_ns(overlap(pending, whole, inside=False)),
         put_ns=_length_ns(overlap(idle, _segments(inside), inside=True)),
         puts=len(inside),
+        copied_ns=_length_ns(_segments(inside)),
         busy_ns=sum(end - start for start, end in ran) // 1000,
     )
 

@@ -158,6 +158,7 @@ class Dispatch:
         pending_ns: the time from the return of these calls until their programs began, as far as the device was idle.
         put_ns: the part of these calls in which the host handed over arrays and the device was idle.
         puts: how often it did so.
+        copied_ns: the time of these calls in which the host handed over arrays, whatever the device did.
         busy_ns: the time in which the programs of these calls ran.
     """
 
@@ -169,6 +170,7 @@ class Dispatch:
     pending_ns: int = 0
     put_ns: int = 0
     puts: int = 0
+    copied_ns: int = 0
     busy_ns: int = 0
 
 
@@ -234,8 +236,7 @@ class Evidence:
     Attributes:
         code: the source of the code; ``None`` if it could not be read.
         first: the first run, with its compilations.
-        observed: a later run in which waits and the host's lines were recorded, which slows it down; the first one if
-            the code ran only once.
+        observed: a later run, in which waits and the host's lines were recorded; the first one if it is the only one.
         timed: later runs that nothing disturbed, in order; empty if the code ran only once.
         profile: the run under the profiler; ``None`` if there was none.
         programs: the programs that ran in the first run, those that need most memory first; ``None`` if this JAX
@@ -262,8 +263,7 @@ class Evidence:
         kept: arrays that each run keeps alive beyond its end; ``None`` if the code did not run often enough.
         devices: the arrays on each device that are alive before the first run and after the last.
         kept_programs: the programs of which more are alive after the last run than after the second one.
-        resident_bytes: arrays on each device, at least, that were alive before the first run and after the last;
-            ``None`` if unknown.
+        resident_bytes: arrays on each device, at least, alive before and after all runs; ``None`` if unknown.
         earlier: compilations for other shapes and static values in earlier measurements of the session.
     """
 

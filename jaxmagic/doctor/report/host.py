@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ... import units
 from ...terminal import printable
 from .compiling.recompile import waits_for_size
+from .copies import COPY_NOTES
 from .how_to_jit import how_to_jit, jitted_vmap, loops_beside
-from .remedies.arrays import listed_rows
 from .remedies.loops import LOOP_REMEDIES
 from .runs import at_least
 
@@ -40,10 +40,6 @@ def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int, least
         f"{printable(function)} is called {at_least(count, least)} times per run. Each call keeps the device "
         f"busy for {units.time(busy_ns)} and idle for {units.time(idle_ns)}."
     )
-
-
-def _same_arrays(count: int) -> str:
-    return "the same array" if count == 1 else f"the same {count} arrays"
 
 
 def _static(function: str, arguments: str, alike: bool) -> str:
@@ -238,58 +234,6 @@ NOTES: dict[str, Callable[..., str]] = {
         "Make loading itself faster, for example with several processes: it takes nearly all of the run, so loading "
         "one item ahead hides little."
     ),
-    "transfer": lambda names, function, count, size_bytes, converted="", least=0: (
-        f"Each of {at_least(count, least)} calls of {printable(function)} copies {printable(names)} to the "
-        f"device: {at_least(units.size(size_bytes), least)} per run"
-        f"{f', converted from {converted} in each call' if converted else ''}."
-    ),
-    "converted_again": lambda name, count, size_bytes, least=0: (
-        f"{printable(name)} is converted to a JAX array {at_least(count, least)} times per run, though the loop "
-        f"does not change it: {at_least(units.size(size_bytes), least)} per run."
-    ),
-    "converted_unchanged": lambda function, arrays, count, size_bytes: (
-        f"{printable(function) or 'This line'} converts {_same_arrays(arrays)} of NumPy in each of {count} calls, "
-        f"though their values do not change: {units.size(size_bytes)} per run."
-    ),
-    "passed_unchanged": lambda function, names, arrays, count, size_bytes: (
-        f"{printable(function)} gets {printable(names) or _same_arrays(arrays)} of NumPy in {count} calls"
-        f"{' each' if arrays > 1 else ''}, and copies {'it' if arrays == 1 else 'them'} to the device each time, "
-        f"though {'its' if arrays == 1 else 'their'} values do not change: {units.size(size_bytes)} per run."
-    ),
-    "passed_once": lambda names, arrays: (
-        f"Copy {printable(names) or ('the array' if arrays == 1 else 'the arrays')} with jax.device_put once, before "
-        "these calls, and pass what it returns."
-    ),
-    "converted_at": lambda lines: f"They are converted at {printable(lines)}.",
-    "converted_before": lambda function, whole: (
-        f"Call {printable(function)} once, before the loop, and again only where the arrays change."
-        if whole
-        else "Convert the arrays once, before the loop, and again only where they change."
-    ),
-    "in_turn": lambda names, count, size_bytes, least=0: (
-        f"The loop copies {printable(names)} to the device one by one: "
-        f"{at_least(units.size(size_bytes), least)} per run, in {at_least(count, least)} copies."
-    ),
-    "transfer_before": lambda names, size_bytes, arrays="": (
-        f"Copy the items of {printable(names)} once, before this code, if {units.size(size_bytes)} fit on the "
-        f"device: when it runs again, it copies nothing.{listed_rows(arrays)}"
-    ),
-    "transfer_once": lambda names: f"Copy {printable(names)} once, before the loop.",
-    "transfer_beside": lambda names: (
-        f"Copy {printable(names)} with jax.device_put once, before the loop, to another variable, and pass that. The "
-        "loop also uses the array of NumPy for something else: on an array of JAX, these would be operations outside "
-        "jit."
-    ),
-    "transfer_all": lambda names, size_bytes, arrays="": (
-        f"Copy {printable(names)} once, before the loops, if {units.size(size_bytes)} fit on the device."
-        f"{listed_rows(arrays)}"
-    ),
-    "transfer_parts": lambda names, size_bytes: (
-        f"Copy {printable(names)} with jax.device_put once, before the loops, if {units.size(size_bytes)} fit on the "
-        "device, pass all of it in each call, and take the part inside the jitted function, with "
-        "jax.lax.dynamic_slice_in_dim(x, start, size) or x[rows]. If the loop itself takes the part, that is an "
-        "operation outside jit for each part, which may take longer than the copy does now."
-    ),
     "converted_list": lambda count, numbers, least=0: (
         f"jnp.array converts lists of up to {units.count(numbers, 'number')} {at_least(count, least)} times per "
         "run: JAX looks at each item in Python."
@@ -310,9 +254,6 @@ NOTES: dict[str, Callable[..., str]] = {
         "Numbers that stay the same can be arrays of JAX before the first call."
     ),
     "per_value_remedy": _per_value,
-    "converted_once": lambda names: (
-        f"Convert {printable(names)} once, before the loop, and use the converted array there: jnp.array copies an "
-        "array of JAX as well."
-    ),
+    **COPY_NOTES,
     **LOOP_REMEDIES,
 }

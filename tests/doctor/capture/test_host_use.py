@@ -82,7 +82,7 @@ def test_a_copy_before_a_program_is_pending_and_calls_inside_a_call_do_not_count
     assert (call.count, call.puts, call.put_ns, call.pending_ns) == (1, 1, 6_000, 390_000)
 
 
-def test_a_copy_inside_a_call_counts_whatever_jax_calls_it() -> None:
+def test_a_copy_inside_a_call_counts_whatever_jax_calls_it_and_also_beside_the_device() -> None:
     found = host_use_of(
         trace(
             line("host", ("PjitFunction(f)", 100, 110), ("PjitFunction(f)", 200, 220), ("DevicePut", 102, 108),
@@ -92,7 +92,7 @@ def test_a_copy_inside_a_call_counts_whatever_jax_calls_it() -> None:
     )  # fmt: skip
     assert found is not None
     (call,) = found.dispatches
-    assert (call.puts, call.put_ns, found.puts) == (2, 6_000 + 6_000, 0)
+    assert (call.puts, call.put_ns, call.copied_ns, found.puts) == (2, 6_000 + 6_000, 6_000 + 10_000, 0)
 
 
 def test_copies_between_the_calls_of_a_thread_are_counted_apart() -> None:

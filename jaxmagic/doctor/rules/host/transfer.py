@@ -16,6 +16,7 @@ from ...record.finding import RuleFinding
 from ..rewriting.list_items import changed_in_place, parts_given
 from ..rule import LEAST_IDLE, Rule, source_at
 from .copies.converted_again import converted_again
+from .copies.cost import MUCH, CopyCost, cost_of_copies
 from .copies.donated_copies import may_be_donated
 from .copies.in_turn import Sources, code_once, converted_in_turn, items_may_be_donated, put_in_turn
 from .copies.passed_unchanged import passed_unchanged
@@ -89,9 +90,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         for given in _given(call, called, evidence):
             host_bytes = given.moved_bytes * (2 if given.converted else 1)
             cost_ns = min(copying_ns(call, host_bytes) * time.scale, time.idle_ns) * given.again
-            if (given.moved_bytes < _LEAST_BYTES and given.sources is None) or not matters(cost_ns, evidence):
-                continue
-            if given.parts and cost_ns < call.count * _LEAST_PER_PART_NS:
+            cost = _cost(given, call, cost_ns, evidence)
+            if cost is None or (given.moved_bytes < _LEAST_BYTES and given.sources is None):
                 continue
             told.add(call.name)
             names, items = ", ".join(given.names), "" if given.size_bytes is None else "[*]"
@@ -107,12 +107,21 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
                 ),
                 line=given.line.location,
                 source=source_at(given.line),
-                cost_ns=cost_ns,
-                basis="estimated",
+                evidence=cost.evidence,
+                cost_ns=cost.cost_ns,
+                basis=cost.basis,
                 remedy=_remedy(given, names),
                 code=_code(given, evidence),
             )
     yield from passed_unchanged(RULE.name, evidence, time, told)
+
+
+def _cost(given: _Given, call: Dispatch, cost_ns: float, evidence: Evidence) -> CopyCost | None:
+    if given.size_bytes is None:
+        return cost_of_copies(cost_ns, call.copied_ns, evidence)
+    if given.parts and cost_ns < call.count * _LEAST_PER_PART_NS:
+        return None
+    return CopyCost(cost_ns, "estimated") if matters(cost_ns, evidence) else None
 
 
 def _code(given: _Given, evidence: Evidence) -> str | None:
@@ -270,7 +279,9 @@ RULE = Rule(
     "larger parts of it, as x[rows]: all of it at least twice per run, as in several epochs, "
     f"with a delay of at least {units.time(_LEAST_PER_PART_NS)} per call. All of them have to take at most "
     f"{units.percent(MOST_OF_MEMORY)} of the device's memory. On the CPU, arrays that begin at a multiple of 64 "
-    "bytes are not copied. A line that converts the same array in every round, as jnp.asarray(x), counts with the "
+    "bytes are not copied. There, copies also slow down the device's work, by a time that the runs do not show: the "
+    f"cost is a lower bound, or unknown if the device is hardly idle, but the copies take {units.percent(MUCH)} of a "
+    "run. A line that converts the same array in every round, as jnp.asarray(x), counts with the "
     "time that all its copies but one take, and one that converts the items of a list or array in turn with the "
     "copies of all rounds after the first, or of the only round. What a function converts each time that a loop "
     "calls it counts in the same way, if the arrays are the same, with the same values. So does what a line "

@@ -14,8 +14,9 @@ from ....record.evidence import Dispatch, Evidence
 from ....record.finding import RuleFinding
 from ...rule import source_at
 from ..functions.used_in_loop import used_otherwise
-from ..host_time import SEVERAL, HostTime, copying_ns, jitted_calls, matters, programs_named
+from ..host_time import SEVERAL, HostTime, copying_ns, jitted_calls, programs_named
 from ..syntax import around, assigned, called_as, calls_of, loop_around
+from .cost import CopyCost, cost_of_copies
 from .donated_copies import passed_may_be_donated
 from .passed_whole import put_once
 
@@ -44,9 +45,10 @@ def passed_unchanged(rule: str, evidence: Evidence, time: HostTime, told: Collec
         for line in dict.fromkeys(each.line for each in given):
             found = [each for each in given if each.line == line and _is_same(each, evidence)]
             spared_bytes = sum((each.count - 1) * each.size_bytes for each in found)
-            cost_ns = all_ns * spared_bytes / all_bytes
-            if spared_bytes >= _LEAST_BYTES and matters(cost_ns, evidence):
-                yield _finding(rule, line, call, found, cost_ns, evidence)
+            share = spared_bytes / all_bytes
+            cost = cost_of_copies(all_ns * share, call.copied_ns * share, evidence)
+            if spared_bytes >= _LEAST_BYTES and cost is not None:
+                yield _finding(rule, line, call, found, cost, evidence)
 
 
 def _is_same(passed: Conversion, evidence: Evidence) -> bool:
@@ -54,7 +56,7 @@ def _is_same(passed: Conversion, evidence: Evidence) -> bool:
 
 
 def _finding(
-    rule: str, line: Frame, call: Dispatch, found: Sequence[Conversion], cost_ns: float, evidence: Evidence
+    rule: str, line: Frame, call: Dispatch, found: Sequence[Conversion], cost: CopyCost, evidence: Evidence
 ) -> RuleFinding:
     called = called_as(call.name, programs_named(call.name, evidence), evidence)
     paths = [each.path for each in found]
@@ -71,8 +73,9 @@ def _finding(
         ),
         line=line.location,
         source=source_at(line),
-        cost_ns=cost_ns,
-        basis="estimated",
+        evidence=cost.evidence,
+        cost_ns=cost.cost_ns,
+        basis=cost.basis,
         remedy=note("doctor.passed_once", names=names, arrays=len(found)),
         code=_code(line, called, paths, evidence) if names else None,
     )

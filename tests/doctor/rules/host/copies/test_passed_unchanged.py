@@ -16,6 +16,7 @@ import jaxmagic
 from jaxmagic.doctor.record.conversion import Conversion
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules.host.copies import cost
 from jaxmagic.doctor.rules.host.copies import passed_unchanged as rule
 from jaxmagic.doctor.rules.host.host_time import host_time
 from jaxmagic.xla.hlo import Sharded
@@ -73,7 +74,7 @@ def on_the_device(rows: Any) -> Any:
 
 @pytest.fixture
 def at_any_cost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rule, "matters", lambda cost_ns, evidence: True)
+    monkeypatch.setattr(cost, "matters", lambda cost_ns, evidence: True)
 
 
 def found(run: Callable[..., Any], *args: Any) -> list[RuleFinding]:
@@ -156,7 +157,7 @@ def findings(made: Evidence, told: tuple[str, ...] = ()) -> list[RuleFinding]:
 def test_all_copies_but_one_are_the_cost(converting: Any) -> None:
     (one,) = findings(evidence(converting, "x"))
     assert one.cost_ns == pytest.approx(12_000_000 * 19 / 20)
-    assert one.basis == "estimated"
+    assert one.basis == "at least"
     assert one.code == "# outside of run:\nx = jax.device_put(x)"
     assert str(one.remedy).startswith("Copy x with jax.device_put once, before these calls")
 
@@ -198,9 +199,11 @@ def passing(converting: Any, *donated: int, place: int = 1, leaves: int = 2, nam
     assert made.programs is not None
     (program,) = made.programs
     inputs = tuple(Sharded(name=each, shape="f32[512,512]", pieces=None) for each in ("state", "x"))
-    other = replace(program, donated=donated, module=hlo.module(name=f"jit_{name}", inputs=inputs))
-    other = replace(other, function=name, executable=replace(program.executable, name=f"jit_{name}"))
-    return replace(made, programs=(other,) if name == "f" else (program, other))
+    program = replace(program, module=hlo.module(name="jit_f", inputs=inputs))
+    if name == "f":
+        return replace(made, programs=(replace(program, donated=donated),))
+    other = replace(program.executable, name=f"jit_{name}")
+    return replace(made, programs=(program, replace(program, function=name, executable=other, donated=donated)))
 
 
 def test_an_array_beside_a_donated_one_of_its_shape_is_found(converting: Any) -> None:
