@@ -119,6 +119,10 @@ NOTES: dict[str, Callable[..., str]] = {
         f"The code also waits at {printable(line)}: {count} times, for {units.share(share, 1)} of the run."
     ),
     "host_wait_remedy": _read_later,
+    "host_wait_kept": lambda kept: (
+        f"Append the arrays to a new list, and read them into {printable(kept)} after the loop, if nothing needs "
+        f"{printable(kept)} earlier; or read the result of a step only after calling the next one."
+    ),
     "host_wait_one_call": lambda: (
         "Loop with jax.lax.scan inside one jitted function, and read what all rounds returned after the loop."
     ),

@@ -15,7 +15,7 @@ from ..rewriting.jit.obstacles import sized_by_values
 from ..rewriting.loops.kept_lists import extreme_after, is_kept_until_after, loop_that_fills
 from ..rewriting.meanings import path_at, paths_in
 from ..rewriting.rewritten import after, in_loop
-from ..rewriting.syntax import have_own_lines, last_name, source_of_location
+from ..rewriting.syntax import have_own_lines, last_name, parameters, source_of_location
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
 from .functions.one_call import one_call_around
@@ -129,7 +129,22 @@ def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None, evidence: Evidenc
         return note("doctor.host_wait_sized", text=sized.text, argument=sized.argument)
     function = function_around(line) if loop is None else None
     called = "" if function is None else function.name
-    return note("doctor.host_wait_remedy", decides=int(decides(line, wait.function)), called=called)
+    decided = decides(line, wait.function)
+    kept = "" if loop is None or decided else _list_of_others(line)
+    if kept:
+        return note("doctor.host_wait_kept", kept=kept)
+    return note("doctor.host_wait_remedy", decides=int(decided), called=called)
+
+
+def _list_of_others(line: Frame) -> str:
+    """Return the list to which a line appends what it reads, if that is an argument or an attribute; else ``""``."""
+    match around(line)[-1:]:
+        case [ast.Expr(value=ast.Call(func=ast.Attribute(value=kept, attr="append"), args=[read]))] if _is_read(read):
+            function = function_around(line)
+            given = set() if function is None else parameters(function)
+            is_given = isinstance(kept, ast.Name) and kept.id in given
+            return ast.unparse(kept) if is_given or isinstance(kept, ast.Attribute) else ""
+    return ""
 
 
 def _computed_by_numpy(wait: HostWait, line: Frame, evidence: Evidence) -> ast.expr | None:

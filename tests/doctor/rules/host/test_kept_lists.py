@@ -245,3 +245,35 @@ def test_functions_of_other_cells_may_see_a_list(reads: str, session: Session, e
     waits = (HostWait(line=line, function="__float__", library=None, count=100, wait_ns=50 * MS),)
     (found,) = wait.look(evidence(waited_ns=40 * MS, waits=waits))
     assert (found.code is None) == (reads == "losses")
+
+
+@pytest.mark.parametrize(
+    ("source", "kept"),
+    [
+        (f"def train(x, losses):\n for i in range(3):\n  x, loss = step(x)\n  {APPEND}", "losses"),
+        (f"def fit(self, x):\n for i in range(3):\n  x, loss = step(x)\n  self.{APPEND}", "self.losses"),
+        (f"def train(x):\n losses = []\n for i in range(3):\n  x, loss = step(x)\n  {APPEND}", ""),
+        ("def train(x, losses):\n for i in range(3):\n  x, loss = step(x)\n  losses.append((loss, i))", ""),
+    ],
+)
+def test_a_list_of_the_caller_is_filled_after_the_loop(source: str, kept: str, tmp_path: Path, evidence: Any) -> None:
+    file = tmp_path / "train.py"
+    file.write_text(source)
+    frame = Frame(function="train", file=str(file), line=len(source.splitlines()))
+    waits = (HostWait(line=frame, function="__float__", library=None, count=100, wait_ns=50 * MS),)
+    (found,) = wait.look(evidence(waited_ns=40 * MS, waits=waits))
+    told = (
+        f"Append the arrays to a new list, and read them into {kept} after the loop, if nothing needs {kept} earlier"
+    )
+    assert str(found.remedy).startswith(told) is bool(kept)
+    assert (found.code is None) is (kept != "" or "append((" in source)
+
+
+def test_a_list_of_the_caller_that_decides_is_not_kept_for_later(tmp_path: Path, evidence: Any) -> None:
+    after = "  if losses[-1] > 2:\n   break"
+    source = f"def train(x, losses):\n for i in range(3):\n  x, loss = step(x)\n  {APPEND}\n{after}"
+    (tmp_path / "train.py").write_text(source)
+    frame = Frame(function="train", file=str(tmp_path / "train.py"), line=4)
+    waits = (HostWait(line=frame, function="__float__", library=None, count=100, wait_ns=50 * MS),)
+    (found,) = wait.look(evidence(waited_ns=40 * MS, waits=waits))
+    assert str(found.remedy).startswith("Let the device decide")
