@@ -230,7 +230,8 @@ ARRAY_NOTES: dict[str, Callable[..., str]] = {
     ),
     "error_index_type": lambda dtype: f"An index has dtype {quoted(dtype)}, but JAX takes integers and bools.",
     "write_index_type": lambda: (
-        "Compute it with // in place of /, or convert it: int(i) of a Python number, i.astype(int) of an array."
+        "An index is an integer: compute it with // in place of /, or convert it, int(i) of a Python number and "
+        "i.astype(int) of an array. A mask of zeros and ones selects with bools: mask.astype(bool)."
     ),
     "error_at_element": lambda target: (
         f"{quoted(target) or 'x.at[…]'} cannot be assigned: .at[…] has methods that return a new array."

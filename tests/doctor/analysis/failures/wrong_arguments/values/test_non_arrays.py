@@ -111,3 +111,9 @@ def test_another_list_becomes_an_array(call: str) -> None:
     cell = Cell(f"x, ws = jnp.ones(2), [jnp.ones(2), jnp.ones(2)]\n{call}")
     assert "leading axis" not in cell.said
     assert "make it an array: jnp.array(…)" in cell.said.replace("Make", "make")
+
+
+def test_a_mask_of_floats_is_told_from_an_index() -> None:
+    cell = Cell("x = jnp.arange(3)\nmask = jnp.array([1.0, 0.0, 1.0])\ny = x[mask]  # here")
+    assert "A mask of zeros and ones selects with bools: mask.astype(bool)." in cell.said
+    assert cell.rewritten("y = x[mask.astype(bool)]").names["y"].tolist() == [0, 2]
