@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from ....records.note import Note, note
+from ...record.failing_code import Value
 from ...record.failure import Failure
 from ...record.finding import RuleFinding
 from .conditions import explain_condition
@@ -190,6 +191,7 @@ def _all_replaced(failure: Failure, failing: Expression, jnp: str) -> tuple[Note
 
     There is no code if one of them cannot be replaced: it would fail next.
     """
+    failure = _with_converted(failure, failing)
     named = {text: full for text, full in failure.said if full.startswith(("numpy.", "scipy."))}
     functions: dict[str, str] = {}
     left: dict[str, None] = {}
@@ -228,6 +230,17 @@ def _all_replaced(failure: Failure, failing: Expression, jnp: str) -> tuple[Note
         random=", ".join(random),
     )
     return remedy, code
+
+
+def _with_converted(failure: Failure, failing: Expression) -> Failure:
+    """Add the variable that NumPy was to convert, if its value is unknown, as that of a comprehension that has ended.
+
+    It has no type: it may be a list of traced values.
+    """
+    match failing.node:
+        case ast.Call(args=[ast.Name(id=name)], keywords=[]) if value_named(failure, name) is None:
+            return replace(failure, values=(*failure.values, Value(name=name, type="")))
+    return failure
 
 
 def _condition(failure: Failure, failing: Expression) -> RuleFinding | None:
@@ -271,9 +284,9 @@ def _given(failure: Failure, node: ast.AST, name: str, jnp: str) -> list[ast.exp
     if name in _WITH_LISTS:
         return node.args
     first = node.args[0] if node.args else None
-    if isinstance(first, ast.GeneratorExp) or (
-        isinstance(first, ast.Name) and len(node.args) == 1 and value_named(failure, first.id) is None
-    ):
+    value = value_named(failure, first.id) if isinstance(first, ast.Name) else None
+    unknown = isinstance(first, ast.Name) and len(node.args) == 1 and (value is None or not value.type)
+    if isinstance(first, ast.GeneratorExp) or unknown:
         return None  # it may be a list
     lists = ast.List | ast.ListComp
     return [call(f"{jnp}.array", each) if isinstance(each, lists) else each for each in node.args]

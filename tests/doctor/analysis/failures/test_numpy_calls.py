@@ -54,6 +54,10 @@ WHOLE = {
         "y = np.stack([np.sin(x + k) for k in range(2)])",
         "y = jnp.stack([jnp.sin(x + k) for k in range(2)])",
     ),
+    "of the variable of a comprehension": (
+        "y = jnp.stack([np.asarray(row) / np.sum(np.asarray(row)) for row in z])",
+        "y = jnp.stack([jnp.asarray(row) / jnp.sum(jnp.asarray(row)) for row in z])",
+    ),
     "a method": ("y = W.dot(z)", "y = jnp.dot(W, z)"),
     "a method of a result": ("y = W.dot(np.asarray(z))", "y = jnp.dot(W, jnp.asarray(z))"),
     "a method of an element": ("y = named['a, b'].dot(z)", "y = jnp.dot(named['a, b'], z)"),
@@ -71,6 +75,26 @@ def test_all_calls_on_traced_values_are_replaced(name: str) -> None:
     assert again.error is None
     expected = Cell(HEAD.format(line=line, run="", x="np.float32(2)")).names["result"]
     np.testing.assert_allclose(again.names["result"], expected, rtol=1e-6)
+
+
+def test_what_may_be_a_list_is_named_without_code() -> None:
+    line = "y = jnp.stack([np.asarray(row) / np.linalg.norm(row) for row in z])"
+    cell = Cell(HEAD.format(line=line, run="f = jax.jit(f)", x="1.0"))
+    assert "Use jnp.asarray in place of np.asarray and jnp.linalg.norm in place of np.linalg.norm." in cell.said
+    known = "y = jnp.stack([jnp.asarray(row) / jnp.linalg.norm(row) for row in z])"  # before Python 3.12
+    assert cell.finding.code in (None, known)
+
+
+def test_a_list_of_traced_values_is_traced_in_each_call() -> None:
+    cell = Cell("""
+        @jax.jit
+        def f(a):
+            rows = [a[0], a[1]]
+            return np.asarray(rows) / np.sum(np.asarray(rows))  # here
+        result = f(jnp.eye(2))
+    """)
+    assert cell.finding.code == "return jnp.asarray(rows) / jnp.sum(jnp.asarray(rows))"
+    assert cell.rewritten(cell.finding.code).names["result"].tolist() == [[0.5, 0], [0, 0.5]]
 
 
 def test_the_remedy_names_all_of_them_and_the_problem_the_first_one() -> None:
