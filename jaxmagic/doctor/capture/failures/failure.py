@@ -166,10 +166,11 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
     inner, innermost = None if library is None else library.frame, calls[-1].frame if calls else None
     facts = replace(facts, module=module_in(facts, place, frame, inner, innermost))
     called = first_of_jax(calls if library is None else calls[calls.index(library) :])
+    if facts.kind in ("update", "attribute", "in place"):
+        facts = replace(facts, outer=is_outer(place, frame))
     if facts.kind == "update":
-        outer, holder = is_outer(place, frame), holder_of(place, frame)
         said = (*facts.said, *source_of(place, frame))
-        return replace(facts, operands=index_parts(place, frame), outer=outer, holder=holder, said=said)
+        return replace(facts, operands=index_parts(place, frame), holder=holder_of(place, frame), said=said)
     if facts.kind in ("at element", "at use"):
         facts = replace(facts, holder=holder_at(place, frame))
         if facts.library is None:

@@ -183,8 +183,12 @@ def stored_in(place: Place, frame: FrameType) -> str:
 
 
 def is_outer(place: Place, frame: FrameType) -> bool:
-    """Return whether an element is assigned in a variable of an outer function or of the module."""
-    node = place.node
+    """Return whether an array, or an element, is changed in a variable of an outer function or of the module."""
+    node: ast.AST | None = place.node
+    if isinstance(node, ast.Attribute):  # x.fill(1)
+        node = node.value
+    elif isinstance(node, ast.Call) and node.args:  # jnp.put(x, 0, 1)
+        node = node.args[0]
     while isinstance(node, ast.Subscript):
         node = node.value
     code = frame.f_code

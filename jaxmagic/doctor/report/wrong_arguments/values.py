@@ -214,6 +214,11 @@ VALUE_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(array)}.at[…].set(…), and assign it where {quoted(root)} is made."
     ),
     "write_at_copied": _write_at_copied,
+    "error_in_place": lambda function, array: (
+        f"{quoted(function) or 'The function'} cannot change {quoted(array) or 'its array'} in place: arrays of JAX "
+        "are immutable."
+    ),
+    "write_in_place": lambda: "Pass inplace=False, and assign the new array that it then returns.",
     "error_tree_arithmetic": lambda trees, count: (
         f"{quoted(trees)} {'is a dictionary' if count == 1 else 'are dictionaries'} of arrays. JAX computes with "
         "pytrees leaf by leaf, but operators of Python do not."

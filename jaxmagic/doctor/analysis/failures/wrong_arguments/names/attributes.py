@@ -6,6 +6,7 @@ import ast
 
 from ......records.note import note
 from .....record.failure import Failure
+from ....written_paths import beginnings, variable_of
 from ...expression import Expression, expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
@@ -47,16 +48,16 @@ def explain_attribute(failure: Failure) -> Explained:
         value = value if value is None or name in OF_NUMPY else completed(failure, value)
     if value is None or failing is None or not isinstance(node, ast.Attribute) or not isinstance(whole, ast.expr):
         shown = _in_words(failure, new, array or "x")
-        shown = f"{array or 'x'} = {shown}" if name in IN_PLACE else shown
+        shown = f"{array or 'x'} = {shown}" if name in IN_PLACE and (not known or _is_assignable(node)) else shown
         left = ", ".join(map(ast.unparse, (*calls[-1].args, *calls[-1].keywords))) if calls and known else ""
         left = "" if name in IN_WORDS else shortened(left)
         return Explained(found, note("doctor.write_attribute", replacement=shown, left=left))
     code = None
     changed = name not in OF_NUMPY and differ_in_chain(failing.statement, whole)
     if name in IN_PLACE:
-        value = f"{array} = {value}"
+        value = f"{array} = {value}" if _is_assignable(node) else value
         own = isinstance(failing.statement, ast.Expr) and failing.statement.value is whole
-        code = value if own and isinstance(node.value, ast.Name) else None
+        code = value if own and isinstance(node.value, ast.Name) and not failure.outer else None
     else:
         replaced = Expression(failing.statement, whole, None)
         code = None if changed else replaced.with_node(ast.parse(value, mode="eval").body)
@@ -69,6 +70,18 @@ def explain_attribute(failure: Failure) -> Explained:
     if name in OTHERS:
         return Explained(found, note("doctor.write_attribute", replacement=value, other=name))
     return Explained(found, note("doctor.write_attribute", replacement=value), code)
+
+
+def _is_assignable(node: ast.AST | None) -> bool:
+    """Return whether what has an attribute can be assigned, such as ``state["w"]``; not an element of an array.
+
+    >>> [_is_assignable(ast.parse(each, mode="eval").body) for each in ("a['w'].put", "x[0].put", "f(x).put")]
+    [True, False, False]
+    """
+    array = node.value if isinstance(node, ast.Attribute) else None
+    parts = [] if array is None else [each.slice for each in beginnings(array) if isinstance(each, ast.Subscript)]
+    named = all(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in parts)
+    return array is not None and variable_of(array) != "" and named
 
 
 def _x(failure: Failure) -> str:

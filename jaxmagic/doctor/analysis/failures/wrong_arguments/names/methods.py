@@ -58,6 +58,8 @@ IN_PLACE = {
     "insert": "{jnp}.insert({x}, {0}, {1}, axis=0)",
     "itemset": "{x}.at[{0}].set({1})",
     "put": "{jnp}.put({x}, {jnp}.asarray({0}), {1}, inplace=False)",
+    **{name: f"{{jnp}}.{name}({{x}}, {{args}}, inplace=False)" for name in ("fill_diagonal", "place")},
+    "partition": "{jnp}.partition({x}, {args})",
     "fill": "{jnp}.full_like({x}, {0})",
     "resize": "{jnp}.resize({x}, {0})",
     "add_": "{x} + {0}",
@@ -76,8 +78,7 @@ IN_WORDS = {
     "to": "{x}.astype(dtype), or {jax}.device_put({x}, device)",
     "requires_grad_": "{jax}.grad(f)(…)",
     "requires_grad": "{jax}.grad(f)(…)",
-    "grad": "{jax}.grad(loss)(params)",
-    "backward": "{jax}.grad(loss)(params)",
+    **{name: "{jax}.grad(f)(params), where f(params) returns the loss" for name in ("grad", "backward")},
     "expand": "{jnp}.broadcast_to({x}, shape)",
     "masked_select": "{x}[mask]",
     "scatter": "{x}.at[indices].set(values)",
@@ -101,10 +102,13 @@ OF_NUMPY = frozenset(
         "append",
         "extend",
         "fill",
+        "fill_diagonal",
         "insert",
         "itemset",
         "len",
         "numpy",
+        "partition",
+        "place",
         "put",
         "resize",
         "set",
@@ -146,7 +150,7 @@ CHAINED = "detach", "cpu", "contiguous", "numpy"
 LEFT_OUT = ("contiguous",)
 
 #: Methods of NumPy's arrays that change them, which they do not where the array is one of JAX.
-CHANGING = "partition", "setfield", "setflags", "sort", "byteswap"
+CHANGING = "setfield", "setflags", "sort", "byteswap"
 
 #: The first parameters of functions that take an array first.
 FIRST = "a", "x", "x1", "arr", "ary", "m", "A", "v"

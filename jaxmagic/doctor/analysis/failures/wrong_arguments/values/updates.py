@@ -220,6 +220,23 @@ def explain_at_element(failure: Failure) -> Explained:
     return Explained(found, remedy, _written(failing, target, array, index, "set"))
 
 
+def explain_in_place(failure: Failure) -> Explained:
+    """Explain ``jnp.fill_diagonal(x, 1)``, and ``jnp.put`` and the like, that get no ``inplace=False``."""
+    failing = expression_of(failure)
+    node = None if failing is None or failure.library is not None else failing.node
+    array = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    text = "" if array is None else ast.unparse(array)
+    found = note("doctor.error_in_place", function="" if failing is None else failing.called or "", array=text)
+    code = None
+    if failing is not None and isinstance(node, ast.Call) and all(each.arg != "inplace" for each in node.keywords):
+        node.keywords.append(ast.keyword(arg="inplace", value=ast.Constant(value=False)))
+        code = failing.with_node(node)
+        if isinstance(failing.statement, ast.Expr):  # whose result would be lost
+            named = isinstance(array, ast.Name) and failing.statement.value is node and not failure.outer
+            code = f"{text} = {code}" if named else None
+    return Explained(found, note("doctor.write_in_place"), code)
+
+
 #: The messages that are explained here.
 # fmt: off
 RULES = (
@@ -227,5 +244,9 @@ RULES = (
         r"(?:.*\n?)?.*JAX arrays are immutable and do not support in-place item assignment"),
     Rule("TypeError", "at element", explain_at_element,
         r"'_IndexUpdateHelper' object does not support item assignment"),
+    Rule("NotImplementedError", "in place", explain_in_place,
+        r"JAX arrays are immutable, must use inplace=False"),
+    Rule("ValueError", "in place", explain_in_place,
+        r"jax\.numpy\.\w+ cannot modify arrays in-place, because JAX arrays ?are immutable"),
 )
 # fmt: on

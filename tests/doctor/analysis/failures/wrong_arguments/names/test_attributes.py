@@ -125,6 +125,9 @@ def test_the_line_as_jax_takes_it(code: str, written: str | None) -> None:
         ),
         ("[[1, 2], [3, 4]]", "x.itemset((0, n), 9)", "x = x.at[0, n].set(9)", [[1, 9], [3, 4]]),
         ("[1, 2]", "x.put([0], 9)", "x = jnp.put(x, jnp.asarray([0]), 9, inplace=False)", [9, 2]),
+        ("[[1, 2], [3, 4]]", "x.fill_diagonal(9)", "x = jnp.fill_diagonal(x, 9, inplace=False)", [[9, 2], [3, 9]]),
+        ("[3, 1, 2]", "x.partition(1)", "x = jnp.partition(x, 1)", [1, 2, 3]),
+        ("[[2, 1]]", "x.partition(0, axis=0)", "x = jnp.partition(x, 0, axis=0)", [[2, 1]]),
     ],
 )
 def test_changed_arrays_are_what_the_method_would_have_made(
@@ -134,6 +137,15 @@ def test_changed_arrays_are_what_the_method_would_have_made(
     assert f"Write {written}." in cell.said
     assert cell.finding.code == written
     assert cell.rewritten(written).names["x"].tolist() == result
+
+
+@pytest.mark.parametrize(
+    ("variable", "code"), [("y = x + 1", "y = y + 1"), ("pass", None)], ids=["of the function", "of the module"]
+)
+def test_a_variable_of_the_module_is_not_replaced_in_a_function(variable: str, code: str | None) -> None:
+    cell = Cell(f"y = x = jnp.ones(2)\ndef f():\n    {variable}\n    y.add_(1)  # here\n    return y\nf()")
+    assert "Write y = y + 1." in cell.said
+    assert cell.finding.code == code
 
 
 @pytest.mark.parametrize(
@@ -186,7 +198,10 @@ def test_arguments_that_are_moved_have_the_same_meaning() -> None:
         ("x.cuda()", "Write jax.device_put(x, jax.devices('gpu')[0])."),
         ("x.to(i)", "Write x.astype(dtype), or jax.device_put(x, device)."),
         ("x.split(1)", "with the number of parts in place of their size"),
-        ("x.grad", "Write jax.grad(loss)(params)."),
+        ("x.grad", "Write jax.grad(f)(params), where f(params) returns the loss."),
+        ("loss = x.sum(); loss.backward()", "Write jax.grad(f)(params), where f(params) returns the loss."),
+        ("x.copy().itemset((0, 0), 2)", "Write x.copy().at[0, 0].set(2)."),
+        ("x[0].fill(1)", "Write jnp.full_like(x[0], 1)."),
         ("x.tofile('/dev/null')", "Write np.asarray(x).tofile."),
         ("x.reshpe(6)", "A name like it: x.reshape."),
         ("y = x.add_(1)", "Write x = x + 1."),
