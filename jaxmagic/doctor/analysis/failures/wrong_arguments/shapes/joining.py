@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ......records.note import Note, note
 from .....record.failing_code import Operand
 from .....record.failure import Failure
-from ...expression import call, expression_of, spelled
+from ...expression import call, expression_of, spelled, with_imports
 from ..explained import SHAPES, Explained, Rule
 from ..operands import Shape, fact, in_one, listed, shapes_in, shortened, with_shapes, written
 from .broadcasting import called_in
@@ -217,6 +217,47 @@ def _with_axes(failure: Failure, called: str, places: list[int]) -> str | None:
     for place in places:
         items[place] = call(f"{jnp}.atleast_1d", items[place])
     return failing.with_node(node)
+
+
+def explain_list_among(failure: Failure, kind: str, called: str, number: int) -> Explained:
+    """Explain a list, or None, among the arrays that ``jnp.concatenate()`` gets as one list."""
+    failing, jnp = expression_of(failure), spelled(failure, "jax.numpy")
+    node = None if failing is None else failing.node
+    given = node.args[0] if isinstance(node, ast.Call) else None
+    items = given.elts if isinstance(given, ast.List | ast.Tuple) else []
+    item = items[number] if 0 <= number < len(items) else None
+    text = "" if item is None else ast.unparse(item)
+    found = note(
+        "doctor.error_listed", argument=shortened(text if text != "None" else ""), type=kind, function=called
+    )
+    if kind == "NoneType":
+        return Explained(found, note("doctor.write_no_none"))
+    if kind not in ("list", "tuple"):
+        return Explained(found, note("doctor.write_no_object", type=kind))
+    code = None
+    if failing is not None and isinstance(node, ast.Call) and _fit(failure, called.rpartition(".")[2], len(items)):
+        for place, each in enumerate(failure.operands[0].items):
+            items[place] = call(f"{jnp}.array", items[place]) if each.type in ("list", "tuple") else items[place]
+        code = failing.with_node(node)
+    code = None if code is None else with_imports(failure, code, "jax.numpy")
+    return Explained(found, note("doctor.write_listed", jnp=jnp, alike=code is not None), code)
+
+
+def _fit(failure: Failure, function: str, count: int) -> bool:
+    """Return whether arrays are known to fit in a function that joins them, with arrays in place of lists."""
+    shapes = [_shape(each) for each in failure.operands[0].items]
+    if len(shapes) != count or not shapes or None in shapes:
+        return False
+    ranks = {len(each) for each in shapes if each is not None}
+    along_one = function in ("concatenate", "hstack") and ranks == {1}
+    return along_one or (len(set(shapes)) == 1 and (function != "concatenate" or ranks != {0}))
+
+
+def _shape(operand: Operand) -> tuple[int, ...] | None:
+    """Return the shape of an array, or that of a list as an array; ``None`` if it is unknown or it has none."""
+    shapes = {each.shape for each in operand.items}
+    (inner,) = shapes if len(shapes) == 1 else (None,)
+    return operand.shape if inner is None else (len(operand.items), *inner)
 
 
 #: The messages that are explained here.

@@ -16,6 +16,7 @@ from ...known_values.static_options import options_for
 from ..classes import receiver, write_attributes
 from ..explained import Explained, Rule
 from ..operands import fact, shortened
+from ..shapes.joining import explain_list_among
 from .carried import explain_carried
 from .non_numbers import index_of_text, string_index
 
@@ -145,7 +146,7 @@ def explain_listed(failure: Failure) -> Explained:
         found = note("doctor.error_other_arguments", called=called, missing="y", given=0)
         return Explained(found, note("doctor.write_other_arguments", parameters="condition, x, y"))
     if direct and function in _OF_SEQUENCES and failure.operands and failure.operands[0].type in ("list", "tuple"):
-        return _in_sequence(failure, kind, called, number)
+        return explain_list_among(failure, kind, called, number)
     found = note(
         "doctor.error_listed",
         argument=shortened(operand.text) if operand is not None and operand.text != "None" else "",
@@ -175,29 +176,6 @@ def explain_listed(failure: Failure) -> Explained:
         )
     code = None if operand is None or failing is None else _as_array(failure, failing, operand, place)
     return Explained(found, note("doctor.write_listed", jnp=jnp, alike=code is not None, joined=joined), code)
-
-
-def _in_sequence(failure: Failure, kind: str, called: str, number: int) -> Explained:
-    """Explain a list, or None, among the arrays that ``jnp.concatenate()`` gets as one list."""
-    failing, jnp = expression_of(failure), spelled(failure, "jax.numpy")
-    node = None if failing is None else failing.node
-    given = node.args[0] if isinstance(node, ast.Call) else None
-    items = given.elts if isinstance(given, ast.List | ast.Tuple) else []
-    item = items[number] if 0 <= number < len(items) else None
-    text = "" if item is None else ast.unparse(item)
-    found = note(
-        "doctor.error_listed", argument=shortened(text if text != "None" else ""), type=kind, function=called
-    )
-    if kind == "NoneType":
-        return Explained(found, note("doctor.write_no_none"))
-    if kind not in ("list", "tuple"):
-        return Explained(found, note("doctor.write_no_object", type=kind))
-    code = None
-    if failing is not None and item is not None and not isinstance(item, ast.Starred):
-        items[number] = call(f"{jnp}.array", item)
-        code = failing.with_node(failing.node)  # type: ignore[arg-type]
-    code = None if code is None else with_imports(failure, code, "jax.numpy")
-    return Explained(found, note("doctor.write_listed", jnp=jnp, alike=False), code)
 
 
 def _as_array(failure: Failure, failing: Expression, operand: Operand, place: int) -> str | None:

@@ -117,3 +117,26 @@ def test_a_mask_of_floats_is_told_from_an_index() -> None:
     cell = Cell("x = jnp.arange(3)\nmask = jnp.array([1.0, 0.0, 1.0])\ny = x[mask]  # here")
     assert "A mask of zeros and ones selects with bools: mask.astype(bool)." in cell.said
     assert cell.rewritten("y = x[mask.astype(bool)]").names["y"].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("jnp.stack([1.0, [2.0]])", None),  # one has an axis more
+        ("jnp.stack([x, [3.0, 4.0]])", "jnp.stack([x, jnp.array([3.0, 4.0])])"),
+        ("jnp.stack([[1.0, 2.0], (3.0, 4.0)])", "jnp.stack([jnp.array([1.0, 2.0]), jnp.array((3.0, 4.0))])"),
+        ("jnp.stack([x, [3.0]])", None),
+        ("jnp.stack([x, [n, 4.0]])", "jnp.stack([x, jnp.array([n, 4.0])])"),
+        ("jnp.concatenate([x, [3.0]])", "jnp.concatenate([x, jnp.array([3.0])])"),
+        ("jnp.hstack((x, [3.0], x))", "jnp.hstack((x, jnp.array([3.0]), x))"),
+        ("jnp.vstack([x, [3.0, 4.0]])", "jnp.vstack([x, jnp.array([3.0, 4.0])])"),
+        ("jnp.vstack([x, [3.0]])", None),
+        ("jnp.stack([[1.0, [2.0]], x])", None),
+    ],
+)
+def test_a_list_among_arrays_is_made_an_array_if_they_fit(line: str, written: str | None) -> None:
+    cell = Cell(f"n, x = 1.0, jnp.ones(2)\n{line}  # here")
+    assert "of JAX takes arrays and numbers" in cell.said
+    assert cell.finding.code == written
+    if written is not None:
+        assert cell.rewritten(written).error is None
