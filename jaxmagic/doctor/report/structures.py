@@ -82,8 +82,19 @@ def _pytree(path: str, expected: str, got: str, tree: str = "", other: str = "",
     )
 
 
-def _write_init_again(state: str, code: str, function: str = "", outside: bool = False) -> str:
+def _write_init_again(
+    state: str, code: str, function: str = "", outside: bool = False, gradient: str = "", container: str = ""
+) -> str:
     where = f", before the first call of {quoted(function)}" if function else ", where the caller makes it" * outside
+    if gradient:
+        there = f"a {container} there" if container else "other containers"
+        convert = f"If these have a {container}, convert the gradient: {container}({quoted(gradient)})."
+        return (
+            f"{quoted(state)} was made for parameters with {there}, and a gradient has the containers of its "
+            f"parameters. {convert if container else 'Convert the gradient if it was put together by hand.'} "
+            f"Otherwise make the state once, after making the parameters{where}: {quoted(code)}. Its moments then "
+            "begin at zero."
+        )
     return (
         f"{quoted(state)} was made for other parameters than those of the gradient. If the state is wrong, make it "
         f"once, after making the parameters{where}: {quoted(code)}. Its moments then begin at zero. If the gradient "

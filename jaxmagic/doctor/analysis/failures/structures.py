@@ -102,15 +102,19 @@ def _optimizer_of_others(failure: Failure, failing: Expression | None, said: dic
             ]
             others = [said[each] for each in ("tree", "other") if said.get(each, "").startswith(given)]
             if len(inside) == len(others) == 1 and re.search(r"\.\w+", inside[0]):  # a field of a state
-                return _init_again(failure, failing.node, optimizer, state)
+                return _init_again(failure, failing.node, optimizer, state, others[0])
     return None
 
 
-def _init_again(failure: Failure, update: ast.Call, optimizer: ast.expr, state: ast.expr) -> Note:
+def _init_again(failure: Failure, update: ast.Call, optimizer: ast.expr, state: ast.expr, gradient: str) -> Note:
     """Advise to make the state of an optimizer again, in the names of the code that makes it.
 
-    That is a caller if the failing function gets the state as an argument. Its names are known if its call is.
+    That is a caller if the failing function gets the state as an argument. Its names are known if its call is. A list
+    in place of a tuple, or the other way round, may be that of a gradient that has been put together by hand.
     """
+    first = _first(failure)[0]
+    sides = {fact(failure, "tree"): first.expected, fact(failure, "other"): first.got}
+    container = next((kind for text, kind in sides.items() if text != gradient), "")
     held = ast.unparse(state)
     outside = root_of(held) in failure.parameters
 
@@ -129,6 +133,8 @@ def _init_again(failure: Failure, update: ast.Call, optimizer: ast.expr, state: 
         code=f"{named(state, 'state')} = {made}",
         function=fact(failure, "caller's") if outside else "",
         outside=outside,
+        gradient=f"{gradient}{first.path}" if {*sides.values()} == {"list", "tuple"} else "",
+        container=container if fact(failure, "placed") else "",
     )
 
 
