@@ -9,7 +9,7 @@ from ...record.failure import Failure
 from .operands import allowed_platforms, default_devices
 from .statement import Place
 from .wrong_calls.custom_rules import OF_RULES, rule_facts
-from .wrong_calls.differentiated import differentiated
+from .wrong_calls.differentiated import differentiated, optimizer_state
 from .wrong_calls.returned import mapped_source
 
 
@@ -26,6 +26,8 @@ def named_causes(
     """
     if facts.kind == "grad output" and facts.library is None:
         yield "function", differentiated(place.node, frame)
+    if facts.kind == "grad input":
+        yield "optimizer state", optimizer_state(place.node, frame)
     if facts.kind == "vmap sizes":
         yield "mapped", mapped_source(place.node, frame)
     if facts.kind == "devices":

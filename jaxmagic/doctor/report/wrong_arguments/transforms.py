@@ -216,6 +216,10 @@ TRANSFORM_NOTES: dict[str, Callable[..., str]] = {
     ),
     "error_grad_input": _grad_input,
     "write_float_input": _write_float_input,
+    "write_parameters": lambda state: (
+        f"{quoted(state)} holds the state of an optimizer, whose count is an integer. To differentiate with respect "
+        "to the parameters, pass them: return and assign both in the same order."
+    ),
     "write_holomorphic": lambda: (
         "Differentiate with respect to the real and the imaginary part, or pass holomorphic=True for a "
         "holomorphic function."

@@ -1,4 +1,4 @@
-"""Names the function that a failing line differentiates."""
+"""Names the function that a failing line differentiates, and an optimizer's state that it gets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 from types import FrameType, FunctionType, MethodType
 from typing import Any
 
-from .....runtime.around import attribute, is_exactly
+from .....runtime.around import attribute, is_exactly, of_type
 from ....analysis.failures.messages import is_jax_file
 from ..calls import MISSING, is_jitted, value_of
 
@@ -37,6 +37,24 @@ def differentiated(node: ast.AST | None, frame: FrameType) -> str:
     if not is_exactly(own, FunctionType) or is_jax_file(own.__code__.co_filename):
         return ""
     return text or str(own.__name__)
+
+
+def optimizer_state(node: ast.AST | None, frame: FrameType) -> str:
+    """Return the first argument of a call if it is, or holds, a state of Optax; empty if not.
+
+    Args:
+        node: the call.
+        frame: the frame of the call.
+    """
+    first = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    return ast.unparse(first) if first is not None and _holds_state(value_of(first, frame)) else ""
+
+
+def _holds_state(value: Any, depth: int = 3) -> bool:
+    if str(of_type("__module__", type(value))).partition(".")[0] == "optax":
+        return True
+    items = value.values() if is_exactly(value, dict) else value if is_exactly(value, tuple, list) else ()
+    return depth > 0 and any(_holds_state(each, depth - 1) for each in items)
 
 
 def _passes_on(value: Any) -> bool:

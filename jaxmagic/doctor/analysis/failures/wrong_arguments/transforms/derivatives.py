@@ -57,6 +57,9 @@ def explain_grad_input(failure: Failure) -> Explained:
     jnp = spelled(failure, "jax.numpy")
     if dtype.startswith("complex"):
         return Explained(found, note("doctor.write_holomorphic"))
+    state = fact(failure, "optimizer state")
+    if state:
+        return Explained(found, note("doctor.write_parameters", state=shortened(state)))
     return Explained(found, note("doctor.write_float_input", jnp=jnp, one=one if one.isidentifier() else ""))
 
 

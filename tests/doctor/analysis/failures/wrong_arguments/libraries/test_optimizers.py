@@ -163,6 +163,52 @@ def test_a_state_of_other_parameters_is_made_again(optimizer: str, held: str) ->
     assert cell.rewritten("state = opt.init(params)").error is None
 
 
+@pytest.mark.parametrize(
+    ("params", "grads", "convert"),
+    [
+        ("[jnp.ones(3), jnp.ones(2)]", "(jnp.ones(3), jnp.ones(2))", "list(grads)"),
+        ("(jnp.ones(3), jnp.ones(2))", "[jnp.ones(3), jnp.ones(2)]", "tuple(grads)"),
+        ("{'a': [jnp.ones(3)]}", "{'a': (jnp.ones(3),)}", "list(grads['a'])"),
+    ],
+)
+def test_a_gradient_in_another_container_is_converted(params: str, grads: str, convert: str) -> None:
+    pytest.importorskip("optax")
+    cell = Cell(f"""
+        import optax
+        opt, params, grads = optax.adam(0.1), {params}, {grads}
+        state = opt.init(params)
+        updates, state = opt.update(grads, state, params)  # here
+    """)
+    kind = convert.partition("(")[0]
+    if "at one place, one has" in cell.said:  # JAX does not say where
+        assert "Convert the gradient if it was put together by hand. Otherwise make the state once" in cell.said
+    else:
+        assert f"If these have a {kind}, convert the gradient: {convert}. Otherwise make the state once" in cell.said
+    assert "other parameters than those of the gradient" not in cell.said
+    converted = f"grads['a'] = {convert}" if "['a']" in convert else f"grads = {convert}"
+    assert cell.rewritten(f"{converted}; opt.update(grads, state, params)").error is None
+
+
+@pytest.mark.parametrize("jit", ["", "@jax.jit"])
+def test_the_state_of_an_optimizer_has_no_gradient(jit: str) -> None:
+    pytest.importorskip("optax")
+    code = """
+import optax
+opt = optax.adam(0.1)
+{jit}
+def step(p, s):
+    g = jax.grad(lambda p: jnp.sum(p["w"] ** 2))(p)  # here
+    return s, p
+params = {{"w": jnp.ones(3)}}
+params, state = step(*step(params, opt.init(params)))
+"""
+    cell = Cell(code.format(jit=jit))
+    assert cell.finding.line == cell.here
+    assert "p holds the state of an optimizer, whose count is an integer." in cell.said
+    assert "return and assign both in the same order" in cell.said
+    assert "Indices, labels and counts" not in cell.said
+
+
 TRAINING = """
     import optax
     opt = optax.adam(0.1)
