@@ -89,6 +89,17 @@ def _platforms(backend: str, allowed: str, variable: int) -> str:
 #: How one leaf of a pytree gets another sharding than the others.
 _OF_LEAVES = " A pytree of shardings or specs, in the containers of the arrays, gives each leaf its own."
 
+
+def _no_mesh(function: str, option: str) -> str:
+    if not function:
+        return "The call needs a mesh, but gets none, and none is set."
+    given = f" in {quoted(option)}=" if option.startswith(("in_", "out_")) else ""
+    return (
+        f"{quoted(function)} gets a partition spec{given}, which says along which axes of a mesh an array is split, "
+        "but no mesh is set."
+    )
+
+
 MESH_NOTES: dict[str, Callable[..., str]] = {
     "error_devices": _devices,
     "write_fewer_devices": lambda jax, needed: (
@@ -154,7 +165,12 @@ MESH_NOTES: dict[str, Callable[..., str]] = {
         f"Put one of them where the other one is: {jax}.device_put(b, a.sharding). An array that device_put placed "
         "stays there, while others, as those of jax.numpy, follow it."
     ),
-    "error_no_mesh": lambda: "The call needs a mesh, but gets none, and none is set.",
+    "error_no_mesh": _no_mesh,
+    "write_mesh_of_spec": lambda jax: (
+        f"Pass a sharding in place of the spec, {jax}.sharding.NamedSharding(mesh, spec), with mesh = "
+        f"{jax}.sharding.Mesh({jax}.devices(), names). A jitted function can also be called with the spec below "
+        f"`with {jax}.set_mesh(mesh):`."
+    ),
     "write_mesh": lambda jax: (
         f"Pass mesh=mesh, or call it below `with {jax}.set_mesh(mesh):`. {jax}.make_mesh(shape, names) makes one."
     ),

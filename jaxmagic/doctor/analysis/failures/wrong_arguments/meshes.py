@@ -157,8 +157,12 @@ def explain_explicit_constraint(failure: Failure) -> Explained:
 
 
 def explain_no_mesh(failure: Failure) -> Explained:
-    """Explain a call that needs a mesh, and gets none."""
-    return Explained(note("doctor.error_no_mesh"), note("doctor.write_mesh", jax=spelled(failure, "jax")))
+    """Explain a call that needs a mesh, and gets none, also for a partition spec."""
+    function, jax = fact(failure, "function"), spelled(failure, "jax")
+    found = note("doctor.error_no_mesh", function=function, option=fact(failure, "option"))
+    return Explained(
+        found, note("doctor.write_mesh_of_spec", jax=jax) if function else note("doctor.write_mesh", jax=jax)
+    )
 
 
 def explain_devices_apart(failure: Failure) -> Explained:
@@ -245,6 +249,11 @@ RULES = (
         r"device ids (?P<other>\[.*?\]) "),
     Rule("ValueError", "no mesh", explain_no_mesh,
         r"The context mesh cannot be empty"),
+    Rule("RuntimeError", "no mesh", explain_no_mesh,
+        r"(?P<function>\w+) requires a non-empty mesh in context if you are passing `PartitionSpec`s to "
+        r"(?P<option>\w+)"),
+    Rule("ValueError", "no mesh", explain_no_mesh,
+        r"Please set a mesh via `jax\.set_mesh` if a PartitionSpec is passed to (?P<function>device_put)"),
     Rule("ValueError", "spec axis", explain_spec_axis,
         r"shard_map (?P<specs>in_specs|out_specs) argument must refer to an axis marked as manual "
         r"\((?:frozenset\()?\{(?P<axes>[^}]*)\}\)?\), but:\s+\w+_specs\S* refers to '(?P<axis>[^']+)'"),

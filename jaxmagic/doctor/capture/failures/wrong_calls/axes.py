@@ -56,6 +56,15 @@ def squeezed(call: Call, text: str) -> dict[str, str] | None:
     return {"shape": found[1], "axes": found[2]}
 
 
+def unbound_axis(call: Call, text: str) -> dict[str, str] | None:
+    """Recognize a collective under ``jax.shard_map`` along an axis that its mesh lacks: JAX does not say so."""
+    given = dict(zip(call.parameters, call.values, strict=False))
+    given |= {each.arg or "": call.value_of(each.value) for each in call.node.keywords}
+    axis = given.get("axis_name")
+    known = call.in_jax_module and is_exactly(axis, str) and text in ("", repr(axis))
+    return {"axis": str(axis)} if known else None
+
+
 def unpacked_array(traceback: TracebackType | None, text: str) -> dict[str, str] | None:
     """Recognize an array that is unpacked into another number of names than its first axis has elements."""
     last = users_last(traceback)

@@ -16,7 +16,7 @@ from ....record.failure_kind import Kind
 from ..called import has_float_bound
 from ..calls import MISSING
 from ..operands import array_type
-from .axes import axis_beyond, squeezed, too_many_rows, unpacked_array
+from .axes import axis_beyond, squeezed, too_many_rows, unbound_axis, unpacked_array
 from .call import Call, argument, call_at, is_of_array, rank
 from .functions import called_apart, no_device, other_arguments, wrong_order
 from .keys import no_key
@@ -237,6 +237,7 @@ _RECOGNIZED: dict[Kind, Callable[[Call, str], dict[str, str] | None]] = {
     "field": debug_field,
     "named axes": named_axes,
     "squeeze": squeezed,
+    "axis name": unbound_axis,
     "layer key": layer_key,
     "apply order": apply_order,
 }

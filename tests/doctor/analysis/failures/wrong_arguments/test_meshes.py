@@ -390,3 +390,47 @@ def test_a_callback_in_a_program_is_not_on_the_line_that_runs_it() -> None:
     cell = Cell(f"f = jax.jit(lambda: {body})\njax.block_until_ready(f())  # here")
     assert cell.finding.line == cell.here
     assert "In the program that this line runs or waits for, the Python function of a callback returns" in cell.said
+
+
+@pytest.mark.parametrize(
+    "call", ["lax.psum(x, 'batch')", "lax.pmax(x, axis_name=axis)", "lax.ppermute(x, axis, [(0, 0)])"]
+)
+def test_a_collective_along_an_axis_that_the_mesh_lacks(call: str) -> None:
+    cell = Cell(f"""
+        axis, P = "batch", jax.sharding.PartitionSpec
+        mesh = jax.sharding.Mesh(jax.devices()[:1], ("data",))
+        @functools.partial(jax.shard_map, mesh=mesh, in_specs=P("data"), out_specs=P("data"))
+        def f(x):
+            return x + {call}  # here
+        f(jnp.ones(4))
+    """)
+    assert cell.finding.line == cell.here
+    function = call.partition("(")[0]
+    assert f"{function} uses the axis name batch, but no function around it has bound this name." in cell.said
+
+
+@pytest.mark.parametrize("line", ["assert not x", "x['batch']", "lax.psum(names['batch'], 'batch')", "g('batch')"])
+def test_an_assertion_or_a_key_of_the_user_is_no_axis_name(line: str) -> None:
+    code = f"names, x = {{}}, {{1: 2}}\ndef g(axis_name): return x[axis_name]\n{line}"
+    assert recognize(Cell(code).error) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("call", "function"),
+    [
+        ("lax.with_sharding_constraint(x, P('data'))", "with_sharding_constraint"),
+        ("jax.jit(lambda x: lax.with_sharding_constraint(x, P('data')))(x)", "with_sharding_constraint"),
+        ("jax.device_put(x, P('data'))", "device_put"),
+        ("jax.jit(jnp.sin, in_shardings=P('data'))(x)", "jit gets a partition spec in in_shardings="),
+    ],
+)
+def test_a_spec_without_a_mesh(call: str, function: str) -> None:
+    cell = Cell(f"x, P = jnp.ones(4), jax.sharding.PartitionSpec\ny = {call}  # here")
+    assert cell.finding.line == cell.here
+    assert function in cell.said
+    assert "but no mesh is set." in cell.said
+    mesh = "jax.sharding.Mesh(jax.devices()[:1], ('data',))"
+    if "jit(" in call:
+        assert cell.rewritten(f"with jax.set_mesh({mesh}): y = {call}").error is None
+    sharding = call.replace("P('data')", f"jax.sharding.NamedSharding({mesh}, P('data'))")
+    assert cell.rewritten(f"y = {sharding}").error is None
