@@ -72,13 +72,28 @@ def unpacked_array(traceback: TracebackType | None, text: str) -> dict[str, str]
         return None
     match place_of(last.tb_frame.f_code, last.tb_lasti).statement:
         case ast.Assign(targets=[ast.Tuple(elts=names) | ast.List(elts=names)], value=value):
-            array = value_of(value, last.tb_frame)
-            if is_array(array) or is_tracer(array) or (array_type(array) or "").startswith("key<"):
-                starred = any(isinstance(each, ast.Starred) for each in names)
-                return None if starred else {"names": str(len(names)), "type": array_type(array) or ""}
-            if isinstance(value, ast.Call) and len(names) == 2 and _has_indices(value, last.tb_frame):
-                return {"names": "2", "type": ""}
+            each = 0
+        case ast.For(target=ast.Tuple(elts=names) | ast.List(elts=names), iter=value):
+            each = 1
+        case _:
+            return None
+    starred, array = any(isinstance(part, ast.Starred) for part in names), value_of(value, last.tb_frame)
+    kind = array_type(array) or ""
+    if is_array(array) or is_tracer(array) or kind.startswith("key<"):
+        sizes = kind.partition("[")[2].removesuffix("]").split(",")
+        inner = starred or sizes[each : each + 1] in ([], [str(len(names))])  # as in (a, b), c = x
+        return None if inner else {"names": str(len(names)), "type": kind, "each": "1" * each}
+    if isinstance(value, ast.Call) and not each and not starred:
+        pair = len(names) == 2 and _has_indices(value, last.tb_frame)
+        return {"names": str(len(names)), "type": ""} if pair or _returns_array(value, last.tb_frame) else None
     return None
+
+
+def _returns_array(call: ast.Call, frame: FrameType) -> bool:
+    """Return whether a function of JAX is called that says that it returns one array."""
+    function = jax_function(value_of(call.func, frame))
+    returned = None if function is None else function.__annotations__.get("return")
+    return str(getattr(returned, "__name__", returned)).rpartition(".")[2] == "Array"
 
 
 def _has_indices(call: ast.Call, frame: FrameType) -> bool:

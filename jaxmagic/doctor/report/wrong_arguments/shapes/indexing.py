@@ -44,13 +44,13 @@ def _write_slice_size(value: str, index: str, update: bool) -> str:
     return "Ask for a smaller size. Positions beyond the end are not padded."
 
 
-def _unpacked(array: str, shape: str, names: int) -> str:
+def _unpacked(array: str, shape: str, names: int, each: bool = False) -> str:
     if not shape:
         return f"{quoted(array)} is one array in JAX, but is unpacked into {names} names."
     (size, *_) = shape.strip("(").split(",")
+    what = f"Each element of {quoted(array)}, of shape {shape}," if each else f"{quoted(array)} {shape}"
     return (
-        f"{quoted(array)} {shape} has {count(int(size), 'element')} along its first axis, but is unpacked into "
-        f"{count(names, 'name')}."
+        f"{what} has {count(int(size), 'element')} along its first axis, but is unpacked into {count(names, 'name')}."
     )
 
 

@@ -9,7 +9,7 @@ from .....record.failing_code import Operand
 from .....record.failure import Failure
 from ...expression import Expression, expression_of, spelled
 from ..explained import SHAPE, Explained, Rule
-from ..names.renamed import values_and_indices
+from ..names.renamed import INDICES, values_and_indices
 from ..operands import arrays_of, fact, shapes_in, shortened, written
 
 
@@ -52,13 +52,17 @@ def explain_unpacked_array(failure: Failure) -> Explained:
     failing = expression_of(failure)
     statement = None if failing is None else failing.statement
     value = statement.value if isinstance(statement, ast.Assign) else None
+    value = statement.iter if isinstance(statement, ast.For) else value
     text = "" if value is None else shortened(ast.unparse(value))
     shape = shapes[0] if shapes else ()
-    found = note("doctor.error_array_unpacked", array=text, shape=written(shape) if shape else "", names=names)
-    if statement is not None and isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+    each = bool(fact(failure, "each"))
+    one = shape[1:] if each else shape
+    found = note("doctor.error_array_unpacked", array=text, shape=written(one) if one else "", names=names, each=each)
+    method = value.func if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else None
+    if statement is not None and isinstance(value, ast.Call) and method is not None and method.attr in INDICES:
         indices, code = values_and_indices(Expression(statement, value, statement), value)
-        return Explained(found, note("doctor.write_one_of_pair", other=value.func.attr, indices=indices), code)
-    columns = len(shape) == 2 and shape[1] == names
+        return Explained(found, note("doctor.write_one_of_pair", other=method.attr, indices=indices), code)
+    columns = len(shape) == 2 and shape[0 if each else 1] == names
     return Explained(found, note("doctor.write_array_unpacked", array=text, columns=columns))
 
 

@@ -6,6 +6,8 @@ import jax
 import pytest
 from failing_cells import Cell
 
+from jaxmagic.doctor.capture.failures.recognize import recognize
+
 VALUES = "x, v = jnp.array([[1, 5], [7, 2], [3, 4]]), jnp.ones(3)\n"
 
 
@@ -69,6 +71,14 @@ def test_indices_with_more_axes_get_no_axis() -> None:
             "as many names",
         ),
         ("[a, b] = v", "v (3,) has 3 elements along its first axis", "index the elements that are needed"),
+        ("for a, b, c in x: pass", "Each element of x, of shape (2,), has 2 elements along its first ", "write x.T."),
+        (
+            "for a, in x: pass",
+            "Each element of x, of shape (2,), has 2 elements along its first axis, but is",
+            "as many",
+        ),
+        ("a, b = jnp.ones(3)", "jnp.ones(3) is one array in JAX, but is unpacked into 2 names.", "as many names"),
+        ("a, b, c = jnp.exp(v[:2])", "is one array in JAX, but is unpacked into 3 names.", "as many names"),
     ],
 )
 @pytest.mark.parametrize("traced", [False, True])
@@ -80,6 +90,21 @@ def test_unpacked_arrays(code: str, said: str, remedy: str, traced: bool) -> Non
     assert said in cell.said
     assert remedy in cell.said
     assert cell.finding.code is None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "(a, b), c, d = x.T[:, :2], 1",
+        "(a, b), c = y",
+        "for (a, b, c), d in x[:, :, None]: pass",
+        "a, b = min(v, v)",
+    ],
+)
+def test_what_else_is_unpacked_is_no_array_of_another_size(code: str) -> None:
+    cell = Cell(f"{VALUES}y = x.T\nmin = lambda x, y: (x, y, x)\n{code}")
+    assert isinstance(cell.error, ValueError)
+    assert recognize(cell.error) is None
 
 
 def test_columns_are_unpacked_from_the_transpose() -> None:
