@@ -10,7 +10,6 @@ from ....records.call_stack import Frame, is_users
 from ....runtime.around import attribute, is_exactly, of_type
 from ....tracebacks import calls_in
 from ...analysis.failures.messages import is_jax_file
-from ...analysis.failures.wrong_arguments.values.integers import is_float
 from .operands import home_of
 from .statement import place_of
 
@@ -51,14 +50,14 @@ def users_last(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def has_float_bound(traceback: TracebackType | None) -> bool:
-    """Return whether the user's innermost line slices an array of JAX between numbers that it shows to be floats."""
+    """Return whether the user's innermost line slices an array of JAX, so that a float in its way is a bound."""
     last = users_last(traceback)
     node = None if last is None else place_of(last.tb_frame.f_code, last.tb_lasti).node
     if last is None or last.tb_next is None or not isinstance(node, ast.Subscript):
         return False
-    slices = [each for each in ast.walk(node.slice) if isinstance(each, ast.Slice)]
-    bounds = [is_float(bound) for each in slices for bound in (each.lower, each.upper, each.step)]
-    return is_jax_file(last.tb_next.tb_frame.f_code.co_filename) and any(bounds)
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    sliced = any(isinstance(each, ast.Slice) for each in parts)
+    return sliced and is_jax_file(last.tb_next.tb_frame.f_code.co_filename)
 
 
 def _rule(frame: FrameType, name: str) -> dict[str, str] | None:

@@ -175,7 +175,7 @@ def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failu
         facts = replace(facts, holder=holder_at(place, frame))
         if facts.library is None:
             return replace(facts, operands=names_in(place.statement, frame))
-    if facts.kind == "format":
+    if facts.kind in ("format", "float bound"):
         return replace(facts, operands=names_in(place.statement, frame))
     more = named_causes(facts, place, frame, [each.frame for each in calls])
     facts = replace(facts, said=(*facts.said, *more))

@@ -6,6 +6,7 @@ import ast
 import re
 
 from ......records.note import note
+from .....record.failing_code import Operand
 from .....record.failure import Failure
 from ...expression import before_dot, expression_of, spelled, value_named
 from ...known_values.static_options import options_for
@@ -13,13 +14,14 @@ from ..explained import Explained, Rule
 from ..operands import fact, shortened
 
 
-def as_integer(node: ast.expr) -> ast.expr:
+def as_integer(node: ast.expr, operands: tuple[Operand, ...] = ()) -> ast.expr:
     """Return an integer in place of a float: ``n // 2`` for ``n / 2``, ``1`` for ``1.0``, and ``int(x)``.
 
-    >>> [ast.unparse(as_integer(ast.parse(each, mode="eval").body)) for each in ("n / 2", "1.0", "x")]
-    ['n // 2', '1', 'int(x)']
+    >>> [ast.unparse(as_integer(ast.parse(each, mode="eval").body)) for each in ("n / 2", "1.0", "x", "n / 0.5")]
+    ['n // 2', '1', 'int(x)', 'int(n / 0.5)']
     """
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+    sides = [node.left, node.right] if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) else []
+    if isinstance(node, ast.BinOp) and sides and not any(is_float(each, operands) for each in sides):
         return ast.BinOp(left=node.left, op=ast.FloorDiv(), right=node.right)
     if isinstance(node, ast.Constant) and isinstance(node.value, float) and node.value.is_integer():
         return ast.Constant(value=int(node.value))
@@ -54,21 +56,31 @@ def explain_float_bound(failure: Failure) -> Explained:
     found = note("doctor.error_float_bound")
     if failing is None or not isinstance(node, ast.Subscript):
         return Explained(found, note("doctor.write_integer", divides=True))
-    divides = False
+    divides, code = False, None
     for each in ast.walk(node.slice):
         for name in ("lower", "upper", "step") if isinstance(each, ast.Slice) else ():
             bound = getattr(each, name)
-            if is_float(bound):
-                divides = divides or isinstance(bound, ast.BinOp)
-                setattr(each, name, as_integer(bound))
-    return Explained(found, note("doctor.write_integer", divides=divides), failing.with_node(node))
+            if is_float(bound, failure.operands):
+                divides = divides or (isinstance(bound, ast.BinOp) and isinstance(bound.op, ast.Div))
+                setattr(each, name, as_integer(bound, failure.operands))
+                code = failing.with_node(node)
+    return Explained(found, note("doctor.write_integer", divides=divides), code)
 
 
-def is_float(node: ast.AST | None) -> bool:
-    """Return whether an expression shows that it is a float: a quotient, or a number with a point."""
+def is_float(node: ast.AST | None, operands: tuple[Operand, ...] = ()) -> bool:
+    """Return whether an expression is surely a float: a quotient, a number with a point, or arithmetic with one.
+
+    >>> [is_float(ast.parse(each, mode="eval").body) for each in ("n / 2", "0.5 * n", "n // 2", "x.shape[0] * 2")]
+    [True, True, False, False]
+    """
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.Div) or is_float(node.left, operands) or is_float(node.right, operands)
+    if isinstance(node, ast.UnaryOp):
+        return is_float(node.operand, operands)
     if isinstance(node, ast.Constant):
-        return isinstance(node.value, float)
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+        return type(node.value) is float
+    types = [each.type or "" for each in operands if node is not None and each.text == ast.unparse(node)]
+    return any(each == "float" or re.match(r"b?f\d", each) is not None for each in types)
 
 
 def explain_size(failure: Failure) -> Explained:

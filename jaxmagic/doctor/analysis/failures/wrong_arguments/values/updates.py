@@ -12,6 +12,7 @@ from ...expression import Expression, call, expression_of, spelled
 from ..explained import Explained, Rule
 from ..operands import fact
 from .at_elements import METHODS, chosen_by_mask, is_outer, takes
+from .integers import is_float
 from .masked import is_mask, with_known
 from .non_numbers import index_of_text, string_index
 
@@ -102,19 +103,7 @@ def _is_cut_off(failure: Failure, failing: Expression, target: ast.Subscript) ->
     """Return whether an array is known to hold integers, and what changes it is known to be no integer."""
     value = failing.statement.value if isinstance(failing.statement, ast.AugAssign) else None
     integers = _type(failure, target).startswith(("i", "u", "bool"))
-    return integers and value is not None and _is_float(value, failure.operands)
-
-
-def _is_float(node: ast.expr, operands: tuple[Operand, ...]) -> bool:
-    """Return whether arithmetic surely makes a float."""
-    if isinstance(node, ast.BinOp):
-        return isinstance(node.op, ast.Div) or _is_float(node.left, operands) or _is_float(node.right, operands)
-    if isinstance(node, ast.UnaryOp):
-        return _is_float(node.operand, operands)
-    if isinstance(node, ast.Constant):
-        return type(node.value) is float
-    types = [each.type or "" for each in operands if each.text == ast.unparse(node)]
-    return isinstance(node, ast.Name) and any(each.startswith(("f", "bf")) for each in types)
+    return integers and value is not None and is_float(value, failure.operands)
 
 
 def _replaced(failure: Failure, target: ast.Subscript) -> tuple[ast.expr | None, ast.expr | None]:

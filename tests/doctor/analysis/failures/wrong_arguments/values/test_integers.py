@@ -27,6 +27,11 @@ VALUES = "x, i, n, w = jnp.ones((2, 4)), jnp.arange(3), 4, 2.0\n"
         ("y = jax.jit(lambda x: jnp.sum(x, 1.0))(x)", "float 1.0", "y = jax.jit(lambda x: jnp.sum(x, 1))(x)"),
         ("x[:n / 2]", "A bound of the slice is a float", "x[:n // 2]"),
         ("x[0, 1.0:]", "A bound of the slice is a float", "x[0, 1:]"),
+        ("i[:w * len(i)]", "A bound of the slice is a float", "i[:int(w * len(i))]"),
+        ("i[n * 0.5:(n + 1) * 0.5]", "A bound of the slice is a float", "i[int(n * 0.5):int((n + 1) * 0.5)]"),
+        ("i[-w:]", "A bound of the slice is a float", "i[int(-w):]"),
+        ("i[:w / 2]", "A bound of the slice is a float", "i[:int(w / 2)]"),
+        ("i[len(i) - n:n / 2]", "A bound of the slice is a float", "i[len(i) - n:n // 2]"),
     ],
 )
 def test_axes_and_bounds_that_are_floats(code: str, said: str, written: str) -> None:
@@ -35,6 +40,13 @@ def test_axes_and_bounds_that_are_floats(code: str, said: str, written: str) -> 
     assert said in cell.said
     assert cell.finding.code == written
     assert cell.rewritten(written).error is None
+
+
+def test_a_bound_that_may_be_a_float_is_in_words() -> None:
+    cell = Cell(f"{VALUES}f = float\ny = i[f(1):n]  # here")
+    assert "A bound of the slice is a float" in cell.said
+    assert "convert the number with int()" in cell.said
+    assert cell.finding.code is None
 
 
 @pytest.mark.parametrize(
