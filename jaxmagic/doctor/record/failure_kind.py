@@ -175,6 +175,7 @@ Kind = Literal[
     "kept axis",  # whether the axis stays is passed by position, where JAX takes a dtype or an output
     "flattened",  # flatten() gets axes
     "tiled",  # repeat() gets a number of copies for each axis
+    "select",  # lax.select() gets arrays of different shapes
     "in place",  # a function is to change an array
     "deleted item",  # an element of an array is to be deleted
     "renamed",  # a keyword has another name in JAX

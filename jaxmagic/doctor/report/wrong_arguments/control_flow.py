@@ -94,9 +94,11 @@ CONTROL_FLOW_NOTES: dict[str, Callable[..., str]] = {
         "loop gives each element a loop of its own."
     ),
     "error_branch_index": _branch_index,
-    "write_branch_index": lambda: (
+    "write_branch_index": lambda integer, maps: (
         "Pass one integer, for example x.astype(int) of a scalar. jax.vmap of a function with switch chooses for "
         "each element."
+        if maps
+        else f"Pass an integer: {quoted(integer)} cuts off the fraction."
     ),
     "error_bounds": _bounds,
     "write_bounds": lambda: "Pass integers for both, for example 0 and int(n), or n.astype(int) of a traced number.",

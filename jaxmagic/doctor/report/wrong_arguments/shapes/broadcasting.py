@@ -204,6 +204,12 @@ SHAPE_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(function) or 'A function of JAX'} gets the float {quoted(text)} for {quoted(parameter)}, "
         "which has to be an integer."
     ),
+    "error_select": lambda which, cases: (
+        f"select does not broadcast, but the condition has shape {which} and the values have shape {cases}."
+        if which
+        else f"select does not broadcast, but the values have the shapes {cases}."
+    ),
+    "write_select": lambda jnp: f"{jnp}.where(condition, a, b) broadcasts, or make the shapes equal.",
     "error_float_bound": lambda: "A bound of the slice is a float, but Python slices between integers.",
     "write_integer": lambda divides: (
         "Divide with //, which makes an integer of two, or convert the number with int()."

@@ -44,6 +44,15 @@ def _write_slice_size(value: str, index: str, update: bool) -> str:
     return "Ask for a smaller size. Positions beyond the end are not padded."
 
 
+def _write_start_count(lax: str, rank: int, update: str = "", size: str = "", index: str = "") -> str:
+    if not update:
+        return f"Pass {count(rank, 'start')}. {lax}.dynamic_slice_in_dim(x, start, size, axis=0) slices one axis."
+    new = f": {quoted(before_dot(update))}[{index}]" if index else ""
+    fits = f", and an update with as many axes, which {quoted(update)} {size} has not{new}" if size else ""
+    along = f"{lax}.dynamic_update_slice_in_dim(x, update, start, axis=0) takes one start for one axis."
+    return f"Pass {count(rank, 'start')}{fits}. {along}"
+
+
 def _unpacked(array: str, shape: str, names: int, each: bool = False) -> str:
     if not shape:
         return f"{quoted(array)} is one array in JAX, but is unpacked into {names} names."
@@ -89,9 +98,7 @@ INDEXING_NOTES: dict[str, Callable[..., str]] = {
     "error_start_count": lambda given, shape: (
         f"The array of shape {shape} needs one start per axis, but gets {count(given, 'start')}."
     ),
-    "write_start_count": lambda lax, rank: (
-        f"Pass {count(rank, 'start')}. {lax}.dynamic_slice_in_dim(x, start, size, axis=0) slices one axis."
-    ),
+    "write_start_count": _write_start_count,
     "error_start_dtype": lambda dtypes, function: (
         f"The starts of {quoted(function)} have the dtypes {quoted(dtypes)}, but they need one dtype of integers."
     ),

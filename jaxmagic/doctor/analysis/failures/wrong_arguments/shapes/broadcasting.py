@@ -6,7 +6,7 @@ import ast
 
 from ......records.note import Note, note
 from .....record.failure import Failure
-from ...expression import expression_of, spelled
+from ...expression import expression_of, spelled, with_imports
 from ..explained import SHAPE, SHAPES, Explained, Rule
 from ..operands import (
     Shape,
@@ -166,6 +166,26 @@ def explain_reshaped(failure: Failure) -> Explained:
     )
 
 
+def explain_select(failure: Failure) -> Explained:
+    """Explain ``lax.select(condition, a, b)`` of several shapes, which it does not broadcast."""
+    cases, which = shapes_in(fact(failure, "cases")), shapes_in(fact(failure, "which"))
+    failing, jnp = expression_of(failure), spelled(failure, "jax.numpy")
+    node = None if failing is None or failure.library is not None else failing.node
+    known = which or [each.shape for each in failure.operands[:1] if each.shape is not None]
+    code = None
+    if failing is not None and isinstance(node, ast.Call) and len(node.args) == len(failure.operands) == 3:
+        fits = (failing.called or "").endswith(".select") and known and broadcast([*known, *cases]) is not None
+        node.func = ast.parse(f"{jnp}.where", mode="eval").body
+        code = failing.with_node(node) if fits else None
+        code = None if code is None else with_imports(failure, code, "jax.numpy")
+    found = note(
+        "doctor.error_select",
+        which=written(which[0]) if which else "",
+        cases=" and ".join(dict.fromkeys(map(written, reversed(cases)))),
+    )
+    return Explained(found, note("doctor.write_select", jnp=jnp), code)
+
+
 #: The messages that are explained here.
 # fmt: off
 RULES = (
@@ -182,6 +202,11 @@ RULES = (
     Rule("ValueError", "broadcast to", explain_broadcast_to,
         rf"Cannot broadcast to shape with fewer dimensions: arr_shape=(?P<shape>{SHAPE}) "
         rf"shape=(?P<requested>{SHAPE})"),
+    Rule("TypeError", "select", explain_select,
+        rf"select cases must have the same shapes, got \[(?P<cases>{SHAPES})\]"),
+    Rule("TypeError", "select", explain_select,
+        rf"select `which` must be scalar or have the same shape as cases, got `which` shape (?P<which>{SHAPE}) but "
+        rf"case shape (?P<cases>{SHAPE})"),
     Rule("TypeError", "reshaped", explain_reshaped,
         rf"cannot reshape array of shape (?P<shape>{SHAPE}) \(size (?P<size>\d+)\) into shape "
         r"(?P<requested>\([-\d, ]*\)|\d+) (?:\(size|because)"),

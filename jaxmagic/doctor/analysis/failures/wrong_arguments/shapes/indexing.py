@@ -79,7 +79,19 @@ def explain_start_count(failure: Failure) -> Explained:
     """Explain another number of starts than axes in ``dynamic_slice()``."""
     (shape,) = shapes_in(fact(failure, "shape"))
     found = note("doctor.error_start_count", given=int(fact(failure, "given")), shape=written(shape))
-    return Explained(found, note("doctor.write_start_count", lax=spelled(failure, "jax.lax"), rank=len(shape)))
+    failing, arrays = expression_of(failure), arrays_of(failure)
+    updates = failing is not None and (failing.called or "").endswith("dynamic_update_slice") and len(arrays) > 1
+    update = arrays[1] if updates and failure.library is None else Operand(text="")
+    lacks = update.shape is not None and len(update.shape) != len(shape)
+    remedy = note(
+        "doctor.write_start_count",
+        lax=spelled(failure, "jax.lax"),
+        rank=len(shape),
+        update=shortened(update.text),
+        size=written(update.shape or ()) if lacks else "",
+        index=_with_axes(shape, update.shape or ()) if lacks else "",
+    )
+    return Explained(found, remedy)
 
 
 def explain_start_dtype(failure: Failure) -> Explained:

@@ -7,7 +7,7 @@ import ast
 from ......records.note import Note, note
 from .....record.failing_code import Operand
 from .....record.failure import Failure
-from ...expression import expression_of, spelled
+from ...expression import before_dot, expression_of, spelled
 from ...messages import short_type
 from ..explained import SHAPE, Explained, Rule
 from ..operands import fact, listed, shapes_in, shortened
@@ -54,6 +54,10 @@ def explain_loop_condition(failure: Failure) -> Explained:
 def explain_branch_index(failure: Failure) -> Explained:
     """Explain an index of ``switch()`` that is no integer scalar."""
     first = _argument(failure, 0, "index")
+    text = "x" if first is None else first.text
+    integer = f"{spelled(failure, 'jax.numpy')}.asarray({text}, int)"  # of a number as well as of an array
+    if first is not None and first.type is not None:
+        integer = f"int({text})" if first.type == "float" else f"{before_dot(text)}.astype(int)"
     return Explained(
         note(
             "doctor.error_branch_index",
@@ -61,7 +65,7 @@ def explain_branch_index(failure: Failure) -> Explained:
             shape=fact(failure, "shape"),
             type=fact(failure, "type"),
         ),
-        note("doctor.write_branch_index"),
+        note("doctor.write_branch_index", integer=shortened(integer), maps=bool(fact(failure, "shape"))),
     )
 
 

@@ -64,6 +64,13 @@ def test_a_mask_for_another_axis() -> None:
     ("code", "said", "written"),
     [
         ("lax.dynamic_slice(x, (0,), (2, 2))", "shape (8, 4) needs one start per axis, but gets 1", "Pass 2 starts."),
+        (
+            "lax.dynamic_update_slice(x, z, (i,))",
+            "needs one start per axis, but gets 1",
+            "Pass 2 starts, and an update with as many axes, which z (4,) has not: z[None]. "
+            "lax.dynamic_update_slice_in_dim(x, update, start, axis=0) takes one start for one axis.",
+        ),
+        ("lax.dynamic_update_slice(x, y, (0,))", "needs one start per axis, but gets 1", "Pass 2 starts. lax.dyn"),
         ("lax.dynamic_slice(x, (0, 0), (9, 2))", "A slice of size (9, 2) does not fit into x (8, 4)", "smaller size"),
         ("lax.dynamic_slice(x, (i / 2, 0), (2, 2))", "but they need one dtype of integers", "divide with //"),
         ("lax.dynamic_slice(x, (i, i.astype(jnp.int8)), (2, 2))", "have the dtypes int32, int8", "jnp.int32(i)"),

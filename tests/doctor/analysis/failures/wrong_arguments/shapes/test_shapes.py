@@ -383,3 +383,25 @@ def test_labels_of_einsum_that_no_operand_has(call: str, said: str) -> None:
     cell = Cell(f"a = jnp.ones((2, 3))\n{call}  # here")
     assert cell.finding.line == cell.here
     assert said in cell.said
+
+
+@pytest.mark.parametrize(
+    ("call", "said", "written", "result"),
+    [
+        ("lax.select(m, x, 0.0)", "but the values have the shapes (2,) and ().", "jnp.where(m, x, 0.0)", [1, 0]),
+        ("lax.select(m[:1], x, y)", "the condition has shape (1,) and the", "jnp.where(m[:1], x, y)", [1, 1]),
+        ("jax.lax.select(m, 5.0, x)", "shapes () and (2,).", "jnp.where(m, 5.0, x)", [5, 1]),
+        ("lax.select(m, x, jnp.ones(3))", "shapes (2,) and (3,).", None, None),
+        ("lax.select(m, on_true=x, on_false=0.0)", "shapes (2,) and ().", None, None),
+        ("lax.select(m > 0, x, 0.0)", "shapes (2,) and ().", None, None),
+    ],
+)
+def test_select_does_not_broadcast(call: str, said: str, written: str | None, result: list[float] | None) -> None:
+    cell = Cell(f"m, x, y = jnp.array([True, False]), jnp.ones(2), jnp.zeros(2)\nz = {call}  # here")
+    assert cell.finding.line == cell.here
+    assert said in cell.said
+    if written is not None:
+        assert cell.finding.code == f"z = {written}"
+        assert cell.rewritten(f"z = {written}").names["z"].tolist() == result
+    elif "> 0" not in call:  # JAX may have left its own frames, which show the shape of the condition
+        assert cell.finding.code is None

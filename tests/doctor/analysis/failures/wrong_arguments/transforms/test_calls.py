@@ -135,6 +135,24 @@ def test_conditions_of_other_types() -> None:
     assert "A bound of lax.fori_loop is an array" in cell.said
 
 
+@pytest.mark.parametrize(
+    ("index", "said"),
+    [
+        ("0.5", "int(0.5)"),
+        ("t", "t.astype(int)"),
+        ("t / 2", ("(t / 2).astype(int)", "jnp.asarray(t / 2, int)")),  # if JAX removed its calls
+        ("s", "s.astype(int)"),
+    ],
+)
+def test_the_index_of_switch_is_converted_as_it_is_written(index: str, said: str | tuple[str, ...]) -> None:
+    cell = Cell(f"s, f = jnp.float32(1), lambda t, s: lax.switch({index}, [jnp.sin, jnp.cos], 1.0)  # here\nf(s, s)")
+    new = [said] if isinstance(said, str) else said
+    assert any(f"Pass an integer: {each} cuts off the fraction." in cell.said for each in new)
+    line = cell.source.splitlines()[1].partition("  #")[0]
+    for each in new:
+        assert cell.rewritten(line.replace(f"switch({index}", f"switch({each}")).error is None
+
+
 def test_the_index_of_switch_and_the_bounds_of_a_loop() -> None:
     assert "i has shape (3,)" in Cell("i = jnp.ones(3, int)\nlax.switch(i, [lambda: 1, lambda: 2])").said
     assert "i has type float32" in Cell("i = jnp.float32(1)\nlax.switch(i, [lambda: 1, lambda: 2])").said
