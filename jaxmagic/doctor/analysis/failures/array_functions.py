@@ -237,10 +237,14 @@ def _with_converted(failure: Failure, failing: Expression) -> Failure:
 
     It has no type: it may be a list of traced values.
     """
+    names: list[ast.expr] = []
     match failing.node:
-        case ast.Call(args=[ast.Name(id=name)], keywords=[]) if value_named(failure, name) is None:
-            return replace(failure, values=(*failure.values, Value(name=name, type="")))
-    return failure
+        case ast.Call(args=[name], keywords=[]):
+            names = [name]
+        case ast.ListComp(generators=parts) | ast.SetComp(generators=parts) | ast.GeneratorExp(generators=parts):
+            names = [each.target for each in parts if gets_traced(failure, failing, each.iter)]
+    new = [each.id for each in names if isinstance(each, ast.Name) and value_named(failure, each.id) is None]
+    return replace(failure, values=(*failure.values, *(Value(name=each, type="") for each in new)))
 
 
 def _condition(failure: Failure, failing: Expression) -> RuleFinding | None:

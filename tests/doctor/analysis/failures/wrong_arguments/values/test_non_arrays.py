@@ -136,6 +136,8 @@ def test_a_mask_of_floats_is_told_from_an_index() -> None:
 )
 def test_a_list_among_arrays_is_made_an_array_if_they_fit(line: str, written: str | None) -> None:
     cell = Cell(f"n, x = 1.0, jnp.ones(2)\n{line}  # here")
+    if "requires ndarray or scalar arguments" not in str(cell.error):
+        pytest.skip("this JAX takes lists there")
     assert "of JAX takes arrays and numbers" in cell.said
     assert cell.finding.code == written
     if written is not None:
