@@ -112,7 +112,11 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
         place = next((f" at {each.line}" for each in findings if each.line), "")
         earlier = any(each.kind == "doctor.error_earlier" for each in diagnosis.notes)
         whose = ", of an earlier cell: the last one raised no error" if earlier else ""
-        return f"{diagnosis.error}{place}{whose}." if findings else f"{diagnosis.error}: not explained{whose}."
+        if not findings:
+            return f"{diagnosis.error}: not explained{whose}."
+        behind = [str(each.facts["error"]) for each in findings[0].evidence if each.kind == "doctor.error_behind"]
+        led_to = f", behind the {diagnosis.error}" if behind else ""  # which has a line of its own
+        return f"{(*behind, diagnosis.error)[0]}{place}{led_to}{whose}."
     if (why := _why_nothing(diagnosis)) is not None:
         return why
     partly = is_incomplete(diagnosis)

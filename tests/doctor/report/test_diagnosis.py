@@ -32,6 +32,14 @@ WIDE = Style(width=4000, picture=False)
 ALL = tuple(each.name for each in RULES)
 
 
+def test_the_headline_gives_the_line_of_the_error_that_is_explained(diagnosis: Any, rule_finding: Any) -> None:
+    behind = note("doctor.error_behind", error="TypeError", behind="KeyError")
+    record = diagnosis(findings=(rule_finding(evidence=(behind,)),), first=None, warm=(), error="KeyError")
+    assert headline(record, 3) == "TypeError at cell 3:2, behind the KeyError."
+    alone = replace(record, findings=(rule_finding(evidence=()),))
+    assert headline(alone, 3) == "KeyError at cell 3:2."
+
+
 def test_the_headline_names_the_costliest_finding_and_says_how_many_there_are(
     diagnosis: Any, rule_finding: Any
 ) -> None:
