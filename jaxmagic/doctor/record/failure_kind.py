@@ -83,6 +83,7 @@ Kind = Literal[
     "spec repeated",  # a partition spec names an axis of the mesh twice
     "explicit specs",  # an argument of shard_map() is sharded otherwise than in_specs says, along explicit axes
     "explicit constraint",  # a sharding is to change along explicit axes
+    "sharding count",  # in_shardings has another number of shardings than there are arguments
     "sharded apart",  # operands are split along other explicit axes than one another
     "sharded sum",  # a product sums over axes that are split
     "sharded result",  # the sharding of a part or another shape is not given
@@ -134,6 +135,7 @@ Kind = Literal[
     "nested variables",  # apply() gets variables with one level more or less than it takes
     "immutable",  # a module of flax.linen updates a collection that apply() keeps
     "module key",  # a module of flax.linen gets no key
+    "example rank",  # a layer of Equinox gets an array with other axes than one example has
     "layer key",  # a layer of flax.nnx or Equinox is made without random numbers
     "apply order",  # apply() gets the input before the variables
     "module leaves",  # a function computes with each leaf of a module of Equinox, some of which are no arrays

@@ -37,7 +37,11 @@ _OF_TEXT: tuple[tuple[str, str, Kind], ...] = (
     ("TypeError", r"^\w+ body function carry input and carry output must have", "carry"),
     ("TypeError", r"^\w+ branch(es| outputs) must have", "branches"),
     ("FloatingPointError", r"^invalid value \((nan|inf)\) encountered in|\A\('.*', '(nan|inf)'\)\. Because ", "nan"),
-    ("ValueError", r"^pytree structure error|\A.* specification must be a tree prefix of", "pytree"),
+    (
+        "ValueError",
+        r"^pytree structure error|\A.* specification must be a tree prefix of(?!.*the wrong length)",
+        "pytree",
+    ),
     ("ValueError", r"^Dict key mismatch; expected keys|^Expected (named )?\w+, got ", "pytree"),
     ("ValueError", r"^(List|Tuple|Custom node|Custom dataclass|Named tuple)[\w ]* mismatch: ", "pytree"),
     ("ValueError", r"^Mismatch custom node data: ", "pytree"),

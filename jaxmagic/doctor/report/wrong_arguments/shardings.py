@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....terminal import printable
+from ....units import count
 from ..quoted import quoted
 
 #: What tells all of these errors from those of a mesh of automatic axes.
@@ -61,6 +62,13 @@ def _axis(function: str, type: str, spec: str, axis: int, size: int) -> str:
 SHARDING_NOTES: dict[str, Callable[..., str]] = {
     "error_sharded_apart": _apart,
     "error_sharded_twice": _twice,
+    "error_sharding_count": lambda option, given, arguments: (
+        f"{quoted(option)}= has {count(given, 'sharding')}, but the function gets {count(arguments, 'argument')}."
+    ),
+    "write_sharding_count": lambda option: (
+        f"Write a tuple with one sharding per argument, and None for one that JAX may place itself; or one sharding "
+        f"without a tuple, {quoted(option)}=sharding, for all of them."
+    ),
     "write_sharded_alike": lambda jax: (
         f"Reshard one of them first: {jax}.sharding.reshard(b, {jax}.typeof(a).sharding) if both have one shape, or "
         f"{jax}.sharding.reshard(b, {jax}.P(…)) inside `with {jax}.set_mesh(mesh):`.{_automatic(jax)}"

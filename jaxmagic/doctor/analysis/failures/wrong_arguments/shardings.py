@@ -69,6 +69,13 @@ def explain_sharded_axis(failure: Failure) -> Explained:
     return Explained(found, note("doctor.write_whole_axis", jax=jax, spec=f"P({', '.join(whole)})" if whole else ""))
 
 
+def explain_sharding_count(failure: Failure) -> Explained:
+    """Explain another number of shardings in ``in_shardings`` than of arguments."""
+    given, arguments = int(fact(failure, "given")), int(fact(failure, "arguments"))
+    found = note("doctor.error_sharding_count", option=fact(failure, "option"), given=given, arguments=arguments)
+    return Explained(found, note("doctor.write_sharding_count", option=fact(failure, "option")))
+
+
 def _called(failing: Expression | None) -> str:
     """Return the function that the failing line calls; empty for an operator."""
     return "" if failing is None else failing.called or ""
@@ -159,5 +166,8 @@ RULES = (
     Rule("ShardingTypeError", "sharded axis", explain_sharded_axis,
         r"\w+ on sharded dims where out dim \((?P<size>\d+)\) is not divisible by mesh axes \(\d+\) with spec "
         rf"\(\w+\) is not implemented\.(?: Got input type=(?P<type>{TYPE}))?"),
+    Rule("ValueError", "sharding count", explain_sharding_count,
+        r"pjit (?P<option>in_shardings) specification must be a tree prefix of .* is the wrong length: got a tuple "
+        r"or list of length (?P<given>\d+) for an args tuple of length (?P<arguments>\d+)"),
 )
 # fmt: on

@@ -137,3 +137,16 @@ def test_automatic_axes_are_said_to_need_none_of_it() -> None:
 
 def test_a_spec_that_is_written_with_an_axis_twice_is_explained_as_one() -> None:
     assert "The spec P('x', 'x') names the axis x more than once." in cell("put((4, 4), 'x', 'x')").said
+
+
+@pytest.mark.parametrize("given", [1, 3])
+def test_each_argument_needs_a_sharding(given: int) -> None:
+    cell = Cell(f"""
+        s, f = jax.sharding.SingleDeviceSharding(jax.devices()[0]), lambda x, y: x + y
+        z = jax.jit(f, in_shardings=(s,) * {given})(1.0, 2.0)  # here
+    """)
+    assert cell.finding.line == cell.here
+    shardings = "1 sharding" if given == 1 else "3 shardings"
+    assert f"in_shardings= has {shardings}, but the function gets 2 arguments." in cell.said
+    for fits in ("(s, None)", "s"):
+        assert cell.rewritten(f"z = jax.jit(f, in_shardings={fits})(1.0, 2.0)").error is None
