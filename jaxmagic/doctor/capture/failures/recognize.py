@@ -32,7 +32,7 @@ _OF_LIBRARIES = (
     "layer input", "groups", "image axes", "unbound", "submodule", "name in use",
     "frozen module", "variables", "nested variables", "immutable",
     "module key", "unset", "trace level", "container", "frozen", "dropout", "optimizer", "nnx optimizer",
-    "loss dtype",
+    "loss dtype", "example rank",
 )
 # fmt: on
 

@@ -181,4 +181,13 @@ MODULE_NOTES: dict[str, Callable[..., str]] = {
     "write_module_function": _write_module_function,
     "error_batch_given": _batch_given,
     "write_mapped_layer": _write_mapped_layer,
+    "error_example_rank": lambda layer, takes, rank, given: (
+        f"{quoted(layer)} of Equinox takes one example {f'of shape {takes}' if takes else f'with {rank} axes'}, but "
+        f"gets an array of shape {given}."
+    ),
+    "write_one_example": lambda batch, jax: (
+        f"Map the whole model over the batch where it is called: {jax}.vmap(model)(batch)."
+        if batch
+        else "Pass one example with these axes, or make the layer for another shape."
+    ),
 }

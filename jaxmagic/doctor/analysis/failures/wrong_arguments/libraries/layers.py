@@ -8,8 +8,8 @@ from ......records.note import note
 from .....record.failure import Failure
 from ...expression import Expression, expression_of, spelled
 from ...expression import call as make_call
-from ..explained import Explained, Rule
-from ..operands import fact, shortened
+from ..explained import SHAPE, Explained, Rule
+from ..operands import fact, shapes_in, shortened, written
 
 #: What lists and dictionaries with modules inside have to be in a module of flax.nnx.
 _CONTAINERS = {"list": "List", "dict": "Dict"}
@@ -132,6 +132,29 @@ def explain_dropout(failure: Failure) -> Explained:
     return Explained(note("doctor.error_dropout", library=library), note("doctor.write_dropout", library=library))
 
 
+def explain_example_rank(failure: Failure) -> Explained:
+    """Explain a normalization or a convolution of Equinox that gets a batch, or another array than one example."""
+    (given,), shapes = shapes_in(fact(failure, "given")), shapes_in(fact(failure, "takes"))
+    rank = len(shapes[0]) if shapes else int(fact(failure, "rank"))
+    batch = len(given) > rank and (not shapes or given[len(given) - rank :] == shapes[0])
+    failing, jax = expression_of(failure), spelled(failure, "jax")
+    node, code = None if failing is None else failing.node, None
+    if batch and failing is not None and isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        mapped = node.func
+        for _ in range(len(given) - rank):
+            mapped = make_call(f"{jax}.vmap", mapped)
+        new = ast.Call(mapped, node.args, [])
+        code = None if "self" in failure.parameters else failing.with_node(new)  # where the model is to be mapped
+    found = note(
+        "doctor.error_example_rank",
+        layer=fact(failure, "layer"),
+        takes=written(shapes[0]) if shapes else "",
+        rank=rank,
+        given=written(given),
+    )
+    return Explained(found, note("doctor.write_one_example", batch=batch, jax=jax), code)
+
+
 #: The messages that are explained here, in the words of Flax and Equinox.
 # fmt: off
 RULES = (
@@ -148,5 +171,10 @@ RULES = (
         r"`deterministic` is False, but no `rngs` argument was provided to Dropout"),
     Rule("RuntimeError", "dropout", explain_dropout,
         r"(?P<equinox>Dropout) requires a key when running in non-deterministic mode"),
+    Rule("ValueError", "example rank", explain_example_rank,
+        rf"`(?P<layer>\w+)\(shape\)\(x\)` must satisfy the invariant `shape == x\.shape`\s*Received "
+        rf"`shape=(?P<takes>{SHAPE})`? and `x\.shape=(?P<given>{SHAPE})`"),
+    Rule("ValueError", "example rank", explain_example_rank,
+        rf"\W*Input to `(?P<layer>\w+)` needs to have rank (?P<rank>\d+)\W+but input has shape (?P<given>{SHAPE})"),
 )
 # fmt: on

@@ -208,3 +208,37 @@ grads = step({})
     assert cell.said.startswith("An object of flax.nnx, Param, is passed to a function of nnx in a function that JAX")
     assert "Pass the module as an argument, and transform the function with nnx" in cell.said
     assert Cell(step.format("nnx.jit", "model, x", "model, x")).error is None
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "written"),
+    [
+        (
+            "norm(jnp.ones((4, 8)))",
+            "takes one example of shape (8,), but gets an array of shape (4, 8)",
+            "vmap(norm)",
+        ),
+        ("norm(jnp.ones((2, 4, 8)))", "of shape (2, 4, 8)", "vmap(jax.vmap(norm))"),
+        ("norm(jnp.ones((8, 4)))", "of shape (8, 4)", None),
+        ("conv(jnp.ones((4, 3, 8, 8)))", "Conv of Equinox takes one example with 3 axes", "vmap(conv)"),
+        ("conv(jnp.ones((8, 8)))", "gets an array of shape (8, 8)", None),
+        ("Net()(jnp.ones((4, 8)))", "gets an array of shape (4, 8)", None),
+    ],
+)
+def test_a_layer_of_equinox_takes_one_example(line: str, said: str, written: str | None) -> None:
+    pytest.importorskip("equinox")
+    cell = Cell(f"""
+import equinox as eqx
+norm, conv = eqx.nn.LayerNorm((8,)), eqx.nn.Conv2d(3, 2, 3, key=jax.random.key(0))
+class Net(eqx.Module):
+    def __call__(self, x):
+        return norm(x) + 1
+y = {line}  # here
+""")
+    assert said in cell.said
+    code = None if written is None else f"y = jax.{written}({line.partition('(')[2]}"
+    assert cell.finding.code == code
+    batch = written is not None or "Net()" in line
+    assert ("Map the whole model over the batch where it is called: jax.vmap(model)(batch)." in cell.said) == batch
+    if code is not None:
+        assert cell.rewritten(code).error is None
