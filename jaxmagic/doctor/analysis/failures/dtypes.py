@@ -6,7 +6,7 @@ import ast
 import re
 
 from ...record.failure import Failure
-from .choices.selection import ELEMENTWISE
+from .choices.shapes import ELEMENTWISE
 from .expression import value_named
 
 #: Functions that return one dtype, that of both their last arguments together.

@@ -133,3 +133,56 @@ def test_a_carry_keeps_its_types() -> None:
     result: Any = new.names["result"]
     assert result[0] == (2.0, 2)
     assert jnp.array_equal(result[1], jnp.array([1.0, 1.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("s = s if not done else jnp.zeros_like(s)", "jnp.where(jnp.logical_not(done), s, jnp.zeros_like(s))"),
+        ("s = (s if not done else 0.0) + 1", "jnp.where(jnp.logical_not(done), s, 0.0) + 1"),
+        ("s = s + 1 if not s > 1 else s", "jnp.where(jnp.logical_not(s > 1), s + 1, s)"),
+    ],
+)
+def test_an_expression_that_chooses_by_what_is_not_true(line: str, code: str) -> None:
+    cell = Cell(f"""
+        @jax.jit
+        def f(s):
+            done = s > 2
+            {line}  # here
+            return s
+        y = f(jnp.float32(1)), f(jnp.float32(3))
+    """)
+    assert cell.finding.code == f"s = {code}"
+    values = {"jnp": jnp, "s": jnp.float32(1), "done": False}, {"jnp": jnp, "s": jnp.float32(3), "done": True}
+    expected = [eval(line.removeprefix("s = "), each) for each in values]
+    assert [float(each) for each in cell.rewritten(f"s = {code}").names["y"]] == [float(each) for each in expected]
+
+
+@pytest.mark.parametrize(
+    ("test", "code"),
+    [
+        (
+            "jnp.isnan(g).any() or not jnp.isfinite(g).all()",
+            "jnp.logical_or(jnp.isnan(g).any(), jnp.logical_not(jnp.isfinite(g).all()))",
+        ),
+        ("jnp.any(jnp.isnan(g)) and g.sum() > 1", "jnp.logical_and(jnp.any(jnp.isnan(g)), g.sum() > 1)"),
+        ("jnp.all(g > 0) or own(g)", None),
+        ("jnp.isnan(g).any() or jnp.all([1, 2])", None),
+        ("jnp.isnan(g).any(axis=0) or g.sum() > 1", None),
+    ],
+)
+def test_a_branch_by_the_reductions_of_several_conditions(test: str, code: str | None) -> None:
+    cell = Cell(f"""
+        own = lambda x: x.sum() > 0
+        @jax.jit
+        def f(g):
+            if {test}:  # here
+                g = jnp.zeros_like(g)  # end
+            return g
+        y = f(jnp.array([1.0, jnp.nan]))
+    """)
+    written = None if code is None else f"g = jnp.where({code}, jnp.zeros_like(g), g)"
+    assert cell.finding.code == written
+    if written is not None:
+        expected = [0.0, 0.0] if " or " in test else [1.0, jnp.nan]
+        np.testing.assert_array_equal(cell.rewritten(written).names["y"], expected)

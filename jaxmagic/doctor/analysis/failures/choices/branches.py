@@ -14,7 +14,8 @@ from ....record.failure import Failure
 from ...replaced_node import ReplacedNode
 from ..expression import Expression, statements, value_named, with_imports
 from ..known_values.size_use import names_in_body
-from .selection import as_array, bool_shape, computes_alike, is_pure, is_traced, loaded, same_shape, where
+from .selection import as_array, computes_alike, is_pure, is_traced, loaded, where
+from .shapes import bool_shape, same_shape
 
 #: What a branch assigns: the new values by name, and the returned one by this key.
 _Assigned = dict[str, ast.expr]

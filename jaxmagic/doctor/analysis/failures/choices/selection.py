@@ -11,21 +11,10 @@ import itertools
 
 from ....record.failure import Failure
 from ..expression import MOST_VALUES, Expression, call, spelled, value_named, with_imports
+from .shapes import COMPARED, same_shape, shape_of
 
-#: Functions of ``jax.numpy`` that keep the shape of their argument.
-ELEMENTWISE = "abs", "sin", "cos", "tan", "exp", "tanh", "square", "negative", "sign"
-
-#: Those of them that are finite for finite numbers, with finite derivatives, and functions of conditions.
+#: Functions of ``jax.numpy`` that are finite for finite numbers, with finite derivatives, and those of conditions.
 _FINITE = "abs", "sin", "cos", "tanh", "square", "negative", "sign", "logical_not", "logical_and", "logical_or"
-
-#: Operators that are computed for each element.
-_COMPARED = ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq
-
-#: Operators whose result has the shape of both operands together, and fails for none.
-_OPERATORS = ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod
-
-#: Functions that return an array of the shape of their argument, and those that return a scalar.
-_LIKE, _REDUCTIONS = ("zeros_like", "ones_like"), ("sum", "mean", "max", "min")
 
 #: Containers that are written out.
 _DISPLAYS = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
@@ -42,15 +31,23 @@ def rewritten(failure: Failure, failing: Expression) -> str | None:
         return None
     if isinstance(statement, ast.While) and node in (statement, *ast.walk(statement.test)):
         return _while(failure, statement)
-    parent = failing.parent
-    if isinstance(parent, ast.IfExp) and node is parent.test and same_shape(failure, parent.body, parent.orelse):
-        chosen = where(failure, parent.test, parent.body, parent.orelse)
-        code = Expression(statement, parent, None).with_node(chosen)
+    chosen = [each for each in ast.walk(statement) if isinstance(each, ast.IfExp) and _tests_node(each, node)]
+    if chosen and computes_alike(failure, chosen[0].test) and same_shape(failure, chosen[0].body, chosen[0].orelse):
+        value = where(failure, chosen[0].test, chosen[0].body, chosen[0].orelse)
+        code = Expression(statement, chosen[0], None).with_node(value)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         code = failing.with_node(as_array(failure, node))
     elif isinstance(node, ast.Call) and failing.called in ("max", "min") and not node.keywords:
         code = failing.with_node(node) if _with_extremes(failure, failing) else None
     return None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def _tests_node(choice: ast.IfExp, node: ast.AST) -> bool:
+    """Return whether a node is what an expression tests, with ``not`` before it or without."""
+    test: ast.AST = choice.test
+    while test is not node and isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test = test.operand
+    return test is node
 
 
 def _with_extremes(failure: Failure, failing: Expression) -> bool:
@@ -140,12 +137,26 @@ def is_traced(failure: Failure, test: ast.expr) -> bool:
         return is_traced(failure, test.operand)
     if isinstance(test, ast.Name):
         return value_named(failure, test.id) is not None
-    if not isinstance(test, ast.Compare) or not all(isinstance(each, _COMPARED) for each in test.ops):
+    if isinstance(test, ast.Call):
+        return _is_traced_call(failure, test)
+    if not isinstance(test, ast.Compare) or not all(isinstance(each, COMPARED) for each in test.ops):
         return False
     sides = [test.left, *test.comparators]
     simple = all(_is_arithmetic(failure, each) for each in sides)
     pairs = itertools.pairwise(sides)
     return simple and all(any(_holds_traced(failure, side) for side in pair) for pair in pairs)
+
+
+def _is_traced_call(failure: Failure, test: ast.Call) -> bool:
+    """Return whether a call is ``x.any()``, ``jnp.all(x)`` or ``jnp.isnan(x)`` of a traced value."""
+    owner = test.func.value if isinstance(test.func, ast.Attribute) else None
+    if not isinstance(test.func, ast.Attribute) or owner is None or test.keywords:
+        return False
+    of_jax = ast.unparse(owner) == spelled(failure, "jax.numpy")
+    if of_jax and test.func.attr in ("isnan", "isinf", "isfinite") and len(test.args) == 1:
+        return _holds_traced(failure, test.args[0])
+    reduced = test.args if of_jax else [owner, *test.args]
+    return test.func.attr in ("any", "all") and len(reduced) == 1 and is_traced(failure, reduced[0])
 
 
 def _is_arithmetic(failure: Failure, node: ast.expr) -> bool:
@@ -245,76 +256,3 @@ def is_pure(failure: Failure, test: ast.expr) -> bool:
     ) and (
         not any(isinstance(each, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for each in ast.walk(test))
     )
-
-
-def same_shape(failure: Failure, *values: ast.expr) -> bool:
-    """Return whether expressions are arithmetic with results of one shape."""
-    shapes = [shape_of(failure, each) for each in values]
-    return None not in shapes and len(set(shapes)) == 1
-
-
-def shape_of(failure: Failure, node: ast.expr) -> str | None:
-    """Return the shape of arithmetic on traced values and numbers, such as ``"[3]"``; ``None`` if it is unknown."""
-    match node:
-        case ast.Constant(value=value):
-            return "[]" if type(value) in (int, float) else None
-        case ast.Name() | ast.Attribute() | ast.Subscript():
-            type_ = _type_named(failure, ast.unparse(node))
-            return None if type_ is None or type_.startswith("bool") else type_[type_.find("[") :]
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            return shape_of(failure, operand)
-        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int(power))) if power > 0:
-            return shape_of(failure, left)
-        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _OPERATORS):
-            return common_shape(failure, left, right)
-        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args, keywords=[]):
-            return _shape_of_call(failure, ast.unparse(owner), name, args)
-    return None
-
-
-def _shape_of_call(failure: Failure, owner: str, name: str, args: list[ast.expr]) -> str | None:
-    """Return the shape of what a function of ``jax.numpy`` or a method of an array returns; ``None`` if unknown."""
-    jnp = spelled(failure, "jax.numpy")
-    reduces = name in _REDUCTIONS and failure.kind == "bool"  # the dtype of a sum in an update is unknown
-    if reduces and not args and value_named(failure, owner) is not None:
-        return "[]"
-    if owner == f"{jnp}.linalg" and name == "norm" and len(args) == 1:
-        return None if shape_of(failure, args[0]) is None else "[]"
-    if owner != jnp:
-        return None
-    if name == "where" and len(args) == 3:
-        return common_shape(failure, *args[1:])
-    if reduces and len(args) == 1:
-        return None if shape_of(failure, args[0]) is None else "[]"
-    known = {1: (*ELEMENTWISE, *_LIKE), 2: ("maximum", "minimum"), 3: ("clip",)}.get(len(args), ())
-    return common_shape(failure, *args) if name in known else None
-
-
-def bool_shape(failure: Failure, node: ast.expr) -> str | None:
-    """Return the shape of what is true or false: a traced value, a constant or a comparison; ``None`` for others."""
-    match node:
-        case ast.Constant(value=bool()):
-            return "[]"
-        case ast.Name(id=name):
-            type_ = _type_named(failure, name) or ""
-            return type_.removeprefix("bool") if type_.startswith("bool[") else None
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if isinstance(op, _COMPARED):
-            return common_shape(failure, left, right)
-    return None
-
-
-def _type_named(failure: Failure, name: str) -> str | None:
-    """Return the type of a traced value, or of another array or number in a statement with a failing condition."""
-    value = value_named(failure, name)
-    if value is not None or failure.kind != "bool":
-        return None if value is None else value.type
-    types = (each.type or "" for each in failure.operands if each.text == name and each.shape is not None)
-    known = next((f"{each}[]" if each in ("int", "float", "bool") else each for each in types), "")
-    return known if "[" in known else None
-
-
-def common_shape(failure: Failure, *nodes: ast.expr) -> str | None:
-    """Return the shape of arrays of one shape and numbers together; ``None`` if it is unknown."""
-    shapes = {shape_of(failure, each) for each in nodes}
-    arrays = shapes - {"[]"}
-    return None if None in shapes or len(arrays) > 1 else next(iter(arrays), "[]")

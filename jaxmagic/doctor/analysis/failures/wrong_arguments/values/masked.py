@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .....record.failing_code import Value
 from .....record.failure import Failure
-from ...choices.selection import common_shape, shape_of
+from ...choices.shapes import common_shape, shape_of
 from ...expression import call, spelled, value_named, with_imports
 
 #: What an operator makes of the elements of a mask, by the method of ``x.at[mask]``.
