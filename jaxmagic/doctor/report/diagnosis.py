@@ -51,7 +51,9 @@ _WITHOUT_COST = {"doctor.stale": "results of old values"}
 NO_REMEDY = "jaxmagic knows no remedy for this."
 
 #: The kinds of notes that say how much outputs differ, and whether that is rounding.
-_HOW_OUTPUTS_DIFFER = frozenset({"doctor.outputs_error", "doctor.outputs_rounded", "doctor.outputs_precision"})
+_HOW_OUTPUTS_DIFFER = frozenset(
+    {"doctor.outputs_error", "doctor.outputs_rounded", "doctor.outputs_precision", "doctor.outputs_noise"}
+)
 
 #: The kinds of evidence that say why something is compiled again, which is the answer.
 _CAUSES = tuple(f"doctor.recompile_{each}" for each in ("difference", "reason", "within", "captured"))

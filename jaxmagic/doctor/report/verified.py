@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ... import units
 from ...terminal import printable
+from .remedies.rounding import at_leaf, may_differ, noise, of_precision, outputs_error
 from .remedies.speedups import first_run, programs_ran
 
 
@@ -36,45 +37,6 @@ def beside_memory(sentence: str) -> str:
     return sentence if rest == sentence else f"Its time was not tried{rest}"
 
 
-def _error(error: float, allowed: float, dtype: str, leaf: str = "", rtol: float = 0.0) -> str:
-    size, most = f"{error:.2g}", f"{allowed:.2g}"
-    if rtol and allowed:  # arrays of different sizes have only the shares of their largest values in common
-        size, most = f"{units.percent(error * rtol / allowed)} of the largest value", units.percent(rtol)
-    if error <= allowed:
-        return (
-            f"The outputs agree: they differ by up to {size}{_at(leaf)}, and up to {most} counts as rounding of "
-            f"{printable(dtype)}."
-        )
-    return (
-        f"The outputs differ by up to {size}{_at(leaf)}, more than the {most} that counts as rounding of "
-        f"{printable(dtype)}."
-    )
-
-
-def _of_precision(error: float, allowed: float, dtype: str, leaf: str = "", rtol: float = 0.0) -> str:
-    size = f"{units.percent(error * rtol / allowed)} of the largest value" if rtol and allowed else f"{error:.2g}"
-    return (
-        f"The outputs agree to the precision of {printable(dtype)}: they differ by up to {size}{_at(leaf)}, and with "
-        "64-bit types (jax_enable_x64) and float64 arguments, they agree to the rounding of float64."
-    )
-
-
-_WHY_UNKNOWN = {
-    "no": "no time was left to compare with 64-bit types",
-    "failed": "with 64-bit types (jax_enable_x64), which would show that, the code fails or was interrupted",
-    "differ": "with 64-bit types (jax_enable_x64) and float64 arguments, they do not agree either",
-}
-
-
-def _may_differ(tried: str) -> str:
-    rest = _WHY_UNKNOWN[tried]
-    return f"Whether that is rounding which the code magnifies is unknown: {rest}."
-
-
-def _at(leaf: str) -> str:
-    return f" at {printable(leaf)}" if leaf else ""
-
-
 #: Types of products that round more than float32.
 _ROUNDING = {"bf16": "bfloat16", "tf32": "TF32"}
 
@@ -83,7 +45,7 @@ def _rounded(share: float, allowed: float, products: str, leaf: str = "") -> str
     most = units.percent(allowed)
     limit = f"where up to {most} counts" if share <= allowed else f"more than the {most} that counts"
     return (
-        f"The outputs differ by up to {units.percent(share)} of the largest value{_at(leaf)}, {limit} as the "
+        f"The outputs differ by up to {units.percent(share)} of the largest value{at_leaf(leaf)}, {limit} as the "
         f"rounding of products in {_ROUNDING.get(products, printable(products))}."
     )
 
@@ -205,13 +167,14 @@ NOTES: dict[str, Callable[..., str]] = {
     "no_outputs": lambda: "The code has no outputs to compare.",
     "outputs_vary": lambda: "The outputs vary from run to run without the remedy, so they cannot be compared.",
     "outputs_problem": lambda leaf, problem: f"{printable(leaf[:1].upper() + leaf[1:])}: {printable(problem)}.",
-    "outputs_precision": _of_precision,
-    "outputs_may_differ": _may_differ,
+    "outputs_precision": of_precision,
+    "outputs_noise": noise,
+    "outputs_may_differ": may_differ,
     "outputs_dtype": lambda before, after: (
         f"The outputs agree in value, but not in dtype: {printable(after)} with the remedy, {printable(before)} "
         "without it."
     ),
-    "outputs_error": _error,
+    "outputs_error": outputs_error,
     "outputs_rounded": _rounded,
     "pasted": lambda: "Tried with the recommended code in its place.",
     "pasted_before": lambda: (

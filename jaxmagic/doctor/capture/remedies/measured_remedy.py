@@ -61,11 +61,13 @@ class Measured(NamedTuple):
         verified: the record.
         interrupted: whether the user interrupted, and nothing else should be measured.
         first_ns: how long the first run of each took, in their order; 0 where none has returned.
+        outputs: the outputs that were compared, if they differ.
     """
 
     verified: Verified
     interrupted: bool
     first_ns: tuple[int, int] = (0, 0)
+    outputs: tuple[Any, Any] | None = None
 
 
 class _Spent(Exception):
@@ -190,7 +192,9 @@ def measured(
             runs,
         ),
     )
-    return Measured(verified, comparison.stopped_by == "interrupt", firsts)
+    original = counted[_BEFORE].last if expected is None else expected
+    differing = (comparable(original), comparable(counted[_AFTER].last)) if agree is False else None
+    return Measured(verified, comparison.stopped_by == "interrupt", firsts, differing)
 
 
 def _about_first(before_ns: int, first_ns: int, later_ns: float) -> list[Note]:

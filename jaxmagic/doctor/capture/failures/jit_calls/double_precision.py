@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,9 +17,10 @@ from ....record.finding import Verified
 from ...remedies.measured_remedy import about_dtypes, comparable, silenced
 from ...remedies.precision import with_64_bits
 from .arguments import Arguments
+from .rounding_noise import Outputs, largest_value, rounding_alone, small_leaves, without
 
 #: Outputs that differ by more times what counts as rounding are not compared in 64 bits: integers that overflow in 32
-#: bits would agree there as well.
+#: bits would agree there as well. Leaves that are small enough to be rounding beside others do not count.
 _MOST_TIMES = 30.0
 
 
@@ -43,12 +44,14 @@ def compared_in_64_bits(
     mended: tuple[Callable[..., Any], Arguments],
     deadline_ns: int,
     clock: Clock,
+    outputs: tuple[Any, Any] | None = None,
 ) -> Compared:
     """Compare outputs that differ by little more than rounding once more, with 64-bit types and such arguments.
 
     If they agree there to the rounding of float64, the remedy computes the same, and the outputs of the session
-    differ by its rounding. Otherwise it stays unknown why they differ. Types with 64 bits are enabled for these runs
-    alone.
+    differ by its rounding. Otherwise it stays unknown why they differ. A leaf that is small beside others, and so
+    much smaller in 64 bits that it was rounding alone, agrees: it is zero but for rounding. Types with 64 bits are
+    enabled for these runs alone.
 
     Args:
         verified: the comparison in the session.
@@ -56,6 +59,7 @@ def compared_in_64_bits(
         mended: the function with its remedy under jit, and its arguments.
         deadline_ns: when no other run begins.
         clock: the clock of the deadline.
+        outputs: what both returned in the session, if that is known.
     """
     import jax
 
@@ -63,7 +67,8 @@ def compared_in_64_bits(
     if verified.outputs_agree is not False or told is None or jax.config.jax_enable_x64:
         return Compared(verified)
     error, allowed = float(told.facts["error"]), float(told.facts["allowed"])
-    if not 0 < error <= _MOST_TIMES * allowed:
+    small = {} if outputs is None else small_leaves(Outputs(*outputs))
+    if not (0 < error <= _MOST_TIMES * allowed or (outputs is not None and _near(Outputs(*outputs), small))):
         return Compared(verified)
     if clock() > deadline_ns:
         return Compared(_with(verified, told, note("doctor.outputs_may_differ", tried="no")))
@@ -78,22 +83,45 @@ def compared_in_64_bits(
             expected = run(0, plain[0], _widened(plain[1]))
             result = run(1, mended[0], _widened(mended[1]))
             rounding = float(np.finfo(np.float64).eps) ** 0.5
-            check = check_output(comparable(result), comparable(expected), rounding)
+            wide = Outputs(comparable(expected), comparable(result))
+            noise = rounding_alone(small, wide)
+            others = without(wide, noise)
+            check = check_output(others.after, others.before, rounding)
             same = check.passed and about_dtypes(expected, result) is None
     except (Exception, KeyboardInterrupt):
         return Compared(_with(verified, told, note("doctor.outputs_may_differ", tried="failed")), *counted)
     if not same:
         return Compared(_with(verified, told, note("doctor.outputs_may_differ", tried="differ")), *counted)
-    agree = note(
-        "doctor.outputs_precision",
-        error=error,
-        allowed=allowed,
-        dtype=told.facts["dtype"],
-        leaf=told.facts["leaf"],
-        rtol=told.facts["rtol"],
+    leaf = str(told.facts["leaf"])
+    agree = (
+        note(
+            "doctor.outputs_noise",
+            leaf=leaf,
+            largest=small[leaf],
+            beside=largest_value(Outputs(*outputs)),
+            wide=noise[leaf],
+            dtype=told.facts["dtype"],
+            others=len(noise) - 1,
+        )
+        if outputs is not None and leaf in noise
+        else note(
+            "doctor.outputs_precision",
+            error=error,
+            allowed=allowed,
+            dtype=told.facts["dtype"],
+            leaf=told.facts["leaf"],
+            rtol=told.facts["rtol"],
+        )
     )
     found = _with(verified, told, agree)
     return Compared(replace(found, outputs_agree=True), *counted)
+
+
+def _near(outputs: Outputs, small: Collection[str]) -> bool:
+    """Return whether there are small leaves, and the others differ by little more than rounding."""
+    others = without(outputs, small)
+    check = check_output(others.after, others.before, "allclose")
+    return bool(small) and check.problem is None and (check.largest_error or 0.0) <= _MOST_TIMES * check.atol
 
 
 def _with(verified: Verified, told: Note, new: Note) -> Verified:

@@ -79,7 +79,7 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
         _ran_once(lambda: function(*plain[0], **plain[1]), effects)
         expected = _with_arrays(function, plain, made_static(finding))
         deadline_ns = clock() + budget_ns
-        found = measured(
+        ran = measured(
             Run(lambda: function(*plain[0], **plain[1])),
             Run(lambda: mended(*given[0], **given[1])),
             budget_ns=min(budget_ns // 3, _LONGEST_NS),  # outputs may be compared once more afterwards
@@ -87,8 +87,10 @@ def _compared(error: BaseException, failure: Failure, finding: RuleFinding, budg
             clock=clock,
             expected=expected,
             dtypes=True,
-        ).verified
-        compared = compared_in_64_bits(found, (function, plain), (mended, given), deadline_ns, clock)
+        )
+        compared = compared_in_64_bits(
+            ran.verified, (function, plain), (mended, given), deadline_ns, clock, ran.outputs
+        )
         found = compared.verified
     about = [note("doctor.mended", function=site.call.function, code=unjitted)]
     about += [] if expected is None else [note("doctor.mended_arrays")]

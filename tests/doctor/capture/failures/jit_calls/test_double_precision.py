@@ -141,6 +141,70 @@ def test_another_result_stays_one(cell: str) -> None:
     assert "because it changes the result" in say(verified)
 
 
+def noisy(small: float, small_wide: float, changed: float, changed_wide: float, others: Any = jnp.ones) -> Compared:
+    """Compare a small leaf beside another one, with its values in both precisions, without and with a remedy."""
+
+    def returns(value: float, wide: float) -> Any:
+        def function(x: Any, y: Any) -> dict[str, Any]:
+            return {"b": jnp.full(2, wide if x.dtype == np.float64 else value, x.dtype), "w": others(3, x.dtype)}
+
+        return function
+
+    plain, changed_one = returns(small, small_wide), returns(changed, changed_wide)
+    given: Any = ([jnp.float32(0.1)], {"y": np.float32(0.2)})
+    both = plain(*given[0], **given[1]), changed_one(*given[0], **given[1])
+    error, rtol, leaf = abs(small - changed), 3.5e-4, "['b']"
+    told = note("doctor.outputs_error", error=error, allowed=small * rtol, dtype="float32", leaf=leaf, rtol=rtol)
+    verified = Verified(outputs_agree=False, notes=(told,))
+    return compared_in_64_bits(verified, (plain, given), (changed_one, given), 0, lambda: 0, both)
+
+
+def test_a_leaf_that_is_zero_but_for_rounding_is_no_other_result() -> None:
+    found = noisy(1e-7, 1e-16, -2e-7, 3e-16)
+    assert found.verified.outputs_agree
+    assert say(found.verified) == (
+        "The outputs agree to the precision of float32. The values at ['b'] are rounding alone: up to 2e-07, beside "
+        "1 elsewhere, but with 64-bit types (jax_enable_x64) and float64 arguments up to 3e-16. There, the other "
+        "outputs agree to the rounding of float64."
+    )
+    assert noisy(0.0, 0.0, -2e-7, 3e-16).verified.outputs_agree
+
+
+@pytest.mark.parametrize(
+    ("values", "runs"),
+    [((1e-7, 1e-7, -2e-7, -2e-7), 1), ((1e-7, 1e-7, -2e-7, 1e-16), 1), ((0.1, 1e-16, -0.2, 3e-16), 0)],
+    ids=["as small in 64 bits", "one of both", "not small"],
+)
+def test_a_small_leaf_with_other_values_is_another_result(values: tuple[float, ...], runs: int) -> None:
+    found = noisy(*values)
+    assert found.verified.outputs_agree is False
+    assert found[1:] == (runs, runs)
+
+
+@pytest.mark.parametrize(("sizes", "runs"), [([1.0, 1.5], 0), ([1.0, 1.0, 1.0, 1.5], 1)], ids=["float32", "float64"])
+def test_rounding_in_one_leaf_hides_no_difference_in_another(sizes: list[float], runs: int) -> None:
+    left = iter(sizes)
+    found = noisy(1e-7, 1e-16, -2e-7, 3e-16, lambda size, dtype: jnp.full(size, next(left), dtype))
+    assert found[1:] == (runs, runs)
+    assert found.verified.outputs_agree is False
+
+
+def test_a_bias_before_a_normalization_changes_nothing() -> None:
+    verified = tried("""
+        @jax.jit
+        def step(w, b, x, train):
+            def loss(w, b):
+                h = x @ w + b
+                if train:  # here
+                    h = h - h.mean(0)
+                return jnp.sum(jnp.tanh(h)[:, 0] ** 2)
+            return jax.value_and_grad(loss, (0, 1))(w, b)
+        x = jnp.sin(jnp.arange(256.0)).reshape(32, 8)
+        step(jnp.linspace(-1.0, 1.7, 40).reshape(8, 5), jnp.linspace(1, 2, 5), x, True)
+    """)
+    assert verified.outputs_agree
+
+
 def test_the_report_counts_the_runs_with_64_bit_types(monkeypatch: pytest.MonkeyPatch) -> None:
     real, runs = double_precision.compared_in_64_bits, []
 
