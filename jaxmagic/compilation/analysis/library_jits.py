@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from .remedies import NEEDED_STATIC, SLICE_START
+
 #: What the static value of a module of flax.nnx is called, which holds all that is no array in it.
 GRAPH = "._graphdef"
 
 #: When a number has to be static.
-_UNLESS = (
-    "but where a shape, axis, slice, length of a scan or Python if depends on it, every value needs a program of its "
-    "own"
-)
+_UNLESS = f"but where {NEEDED_STATIC} depends on it, every value needs a program of its own. {SLICE_START}"
 
 
 def as_array(number: str) -> str:

@@ -17,12 +17,18 @@ from ..record.compilation import Cause, CauseKind
 #: The most characters shown of a value or type; a static argument may print as a page.
 _LONGEST = 60
 
+#: What needs the value of a number while JAX traces.
+NEEDED_STATIC = "a shape, axis, size of a slice, length of a scan or Python if"
+
+#: What does not, although ``x[start:start + size]`` does.
+SLICE_START = "The start of a slice can be an array, with jax.lax.dynamic_slice_in_dim(x, start, size)"
+
 _REMEDIES: dict[CauseKind, str] = {
     "shape": "pad to a few fixed shapes, or expect one compilation per shape",
     "dtype": "pass the same dtype in every call, with .astype()",
     "weak type": "pass an array in every call, with jnp.asarray(value, dtype)",
-    "static value": "do not declare it static, and pass it as an array of one dtype, unless a shape, axis, slice, "
-    "length of a scan or Python if depends on it: then every value needs a program of its own",
+    "static value": f"do not declare it static, and pass it as an array of one dtype, unless {NEEDED_STATIC} depends "
+    f"on it: then every value needs a program of its own. {SLICE_START}",
     "pytree": "pass the same arguments, containers and keys in every call",
     "new function": "define and jit the function once, outside the loop or the cell that runs again",
     "options": "call one jitted function, with the same options of jax.jit, everywhere",

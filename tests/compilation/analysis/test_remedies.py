@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.compilation.analysis.remedies import combined, difference, type_difference
+from jaxmagic.compilation.analysis.remedies import combined, difference, remedy, type_difference
 from jaxmagic.compilation.analysis.static_values import static_difference
 from jaxmagic.compilation.record.compilation import Cause
 
@@ -18,6 +18,14 @@ def test_a_value_that_prints_as_a_page_is_cut() -> None:
     assert len(cause.reason) < 150
     assert cause.now is not None
     assert cause.now.endswith("…")
+
+
+def test_only_the_size_of_a_slice_has_to_be_static() -> None:
+    assert remedy("static value") == (
+        "do not declare it static, and pass it as an array of one dtype, unless a shape, axis, size of a slice, "
+        "length of a scan or Python if depends on it: then every value needs a program of its own. The start of a "
+        "slice can be an array, with jax.lax.dynamic_slice_in_dim(x, start, size)"
+    )
 
 
 def test_what_is_shown_of_two_long_values_differs() -> None:

@@ -194,6 +194,21 @@ def _if_same(function: str, argument: str) -> str:
     )
 
 
+def _start(function: str, argument: str, slices: int, items: int) -> str:
+    """Word that a number need not be static where it only begins slices of constant size, or is an index."""
+    uses = [*(["for where slices of constant size begin"] if slices else []), *(["as an index"] if items else [])]
+    ends = [
+        *(["a slice that would reach beyond the end is shifted to lie inside"] if slices else []),
+        *(["an index beyond the end is that of the last item"] if items else []),
+    ]
+    write = ", and let jax.lax.dynamic_slice_in_dim take the slices" if slices else ""
+    return (
+        f"{printable(function)} needs {printable(argument)} only {' and '.join(uses)}. An array will do for that, "
+        f"and one program serves all values: leave {printable(argument)} out of static_argnums and static_argnames"
+        f"{write}. Then {', and '.join(ends)}."
+    )
+
+
 NOTES: dict[str, Callable[..., str]] = {
     **CREATED_ONCE,
     "recompile": recompiles,
@@ -236,6 +251,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(function)} only computes with {printable(argument)}, so one program serves all values: pass it "
         "as an array. equinox.filter_jit takes numbers of Python as static."
     ),
+    "recompile_start": _start,
     "recompile_counted": lambda argument: (
         f"Only the loop needs {printable(argument)} as a number. With lax.fori_loop, one program serves all values: "
         f"leave {printable(argument)} out of static_argnums and static_argnames. It has no gradient in reverse mode, "

@@ -33,7 +33,8 @@ from .recompilations import (
     programs_of,
     repeating,
 )
-from .recompile_remedies import Known, avoidable_share, code_of, known_of, remedy_of
+from .recompile_facts import Known, known_of
+from .recompile_remedies import avoidable_share, code_of, remedy_of
 from .static.counted_loop import counted_loop
 
 #: Several programs of one function in the first run are worth a finding if they took this long.
@@ -265,8 +266,9 @@ RULE = Rule(
     "Different static values count if the programs have the same operations and shapes. They also count if only the "
     "range of a loop depends on them, and a JAX loop could replace that loop. Programs for such values that the run "
     "uses, but that earlier measurements compiled, count as well. The code leaves a number out of the static "
-    "arguments if the syntax shows that the function only computes with it and arrays. For a gradient outside jit, "
-    "only the backward passes count: jitted as a whole, one program does the forward and the backward pass. "
+    "arguments if the syntax shows that the function only computes with it and arrays, or only indexes arrays and "
+    "begins slices of constant size with it. For a gradient outside jit, only the backward passes count: jitted as a "
+    "whole, one program does the forward and the backward pass. "
     "Operations outside jit count if their shapes differ, or if a loop or a branch gets a new function each time. "
     "The cause is the one that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",

@@ -28,7 +28,7 @@ class _Size(NamedTuple):
 def dynamic_slice(failure: Failure, failing: Expression) -> tuple[Note, str | None] | None:
     """Return the advice and the code for ``x[i : i + n]``; ``None`` if ``n`` is traced and cannot be static."""
     node = failing.node
-    place = _sliced(node)
+    place = only_slice(node)
     if not isinstance(node, ast.Subscript) or place is None:
         return None
     axis, bounds = place
@@ -62,7 +62,7 @@ def dynamic_slice(failure: Failure, failing: Expression) -> tuple[Note, str | No
     return remedy, "\n".join(sorted(lines, key=lambda each: not each.startswith("import ")))
 
 
-def _sliced(node: ast.AST) -> tuple[int, ast.Slice] | None:
+def only_slice(node: ast.AST) -> tuple[int, ast.Slice] | None:
     """Return the only axis that is sliced, and its bounds; ``None`` for other indices."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
         return None

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence, Set
-from typing import NamedTuple
+from collections.abc import Mapping, Set
 
 from ....record.evidence import Evidence
-from ...rewriting.jit.arguments import static_option
 from ...rewriting.jit.counted_names import values_read
 from ...rewriting.jit.jittable import decides_by, has_sizes
 from ...rewriting.numbers.python_numbers import LARGE, assignments, is_number, python_numbers
 from ...rewriting.syntax import last_name, loaded, parameters, stored
 from ..recompilations import Group, only_argument
 from .definition import definition_of
-
-#: How code calls JAX's jit.
-_JITS = "jax.jit", "jit"
+from .jit_options import jit_tracing, jit_with_options
 
 #: Operations on integers that need more than 32 bits, or another number, where JAX computes them.
 _OF_PYTHON = ast.LShift, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult
@@ -33,16 +29,10 @@ def jit_without(group: Group, evidence: Evidence) -> str | None:
     if argument is None or found is None or not all(map(is_one_number, values)):
         return None
     function, tree = found
-    jit = _decorating(function) or _applied(function, tree)
-    options = None if jit is None else _options_of(jit, function)
-    if jit is None or options is None or argument not in options.static or "self" in parameters(function):
+    jit = jit_with_options(function, tree)
+    if jit is None or argument not in jit.static or not computes_with(argument, function, jit.static):
         return None
-    if not computes_with(argument, function, options.static):
-        return None
-    name = function.name if function.decorator_list else _assigned(jit, tree)
-    inner = f"{function.name}.__wrapped__" if function.decorator_list else function.name
-    given = ", ".join([inner, *options.others]) + static_option(sorted(options.static - {argument}))
-    return None if name is None else f"{name} = jax.jit({given})"
+    return jit_tracing(argument, jit, function, tree)
 
 
 def is_one_number(text: str | None) -> bool:
@@ -92,66 +82,3 @@ def _meets(node: ast.AST, names: Set[str], arrays: Set[str], around: Mapping[int
 
 def _read(node: ast.AST) -> set[str]:
     return values_read(node) if isinstance(node, ast.expr) else loaded([node])
-
-
-def _decorating(function: ast.FunctionDef) -> ast.Call | None:
-    """Return the only decorator of a function if it is JAX's jit with options, with ``partial`` or without."""
-    match function.decorator_list:
-        case [ast.Call(func=ast.Name(id="partial") | ast.Attribute(attr="partial"), args=[jit]) as call] if (
-            ast.unparse(jit) in _JITS
-        ):
-            return call
-        case [ast.Call(func=jit, args=[]) as call] if ast.unparse(jit) in _JITS:
-            return call
-    return None
-
-
-def _applied(function: ast.FunctionDef, tree: ast.Module) -> ast.Call | None:
-    """Return the only call of JAX's jit with a function that has no decorators."""
-    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and ast.unparse(each.func) in _JITS]
-    found = [each for each in calls if [*map(ast.unparse, each.args)] == [function.name]]
-    return found[0] if len(found) == 1 and not function.decorator_list else None
-
-
-def _assigned(jit: ast.Call, tree: ast.Module) -> str | None:
-    for each in ast.walk(tree):
-        match each:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is jit:
-                return name
-    return None
-
-
-class _Options(NamedTuple):
-    """The options of a jit: the names of static arguments, and the code of all others."""
-
-    static: set[str]
-    others: list[str]
-
-
-def _options_of(jit: ast.Call, function: ast.FunctionDef) -> _Options | None:
-    """Return the options of a jit; ``None`` if its static arguments are not constants."""
-    places = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-    options = _Options(set(), [])
-    for each in jit.keywords:
-        given = _constants(each.value) if each.arg in ("static_argnames", "static_argnums") else None
-        if given is not None:
-            options.static.update(name for one in given for name in _named(one, places))
-        elif each.arg in ("static_argnames", "static_argnums"):
-            return None
-        else:
-            options.others.append(ast.unparse(each))
-    return options
-
-
-def _named(given: object, places: Sequence[str]) -> list[str]:
-    if isinstance(given, int):
-        return [places[given]] if -len(places) <= given < len(places) else []
-    return [str(given)]
-
-
-def _constants(node: ast.expr) -> list[object] | None:
-    try:
-        value = ast.literal_eval(node)
-    except ValueError:
-        return None
-    return [*value] if isinstance(value, tuple | list) else [value]

@@ -18,7 +18,7 @@ from .round_parts import Part, Place, programs_at
 _SLICING = frozenset({"dynamic_slice", "slice"})
 
 #: What takes a slice that begins anywhere.
-_SLICE = "jax.lax.dynamic_slice_in_dim"
+DYNAMIC_SLICE = "jax.lax.dynamic_slice_in_dim"
 
 #: A comment above code with slices that begin anywhere.
 WHOLE = "# dynamic_slice_in_dim shifts a slice that would reach beyond the end"
@@ -62,7 +62,7 @@ class TracedIndices(ast.NodeTransformer):
                 size = self._size(bounds)
                 if size is not None and bounds.lower is not None and is_array(name, self._place, of_jax=True):
                     self.slices += 1
-                    sliced = ast.parse(_SLICE).body[0]
+                    sliced = ast.parse(DYNAMIC_SLICE).body[0]
                     assert isinstance(sliced, ast.Expr)
                     given = [node.value, copy.deepcopy(bounds.lower), copy.deepcopy(size)]
                     return ast.copy_location(ast.Call(sliced.value, given, []), node)
@@ -184,7 +184,7 @@ def has_partial(rewritten: Sequence[ast.stmt], part: Part, place: Place) -> bool
         place: the loop.
     """
     for statement, new in zip(part.computed, rewritten, strict=False):
-        slices = ast.unparse(new).count(_SLICE)
+        slices = ast.unparse(new).count(DYNAMIC_SLICE)
         programs = programs_at(Part([statement], []), place) if slices else []
         names = Counter(name for each in programs for name in names_of_program(each) & _SLICING)
         if max(names.values(), default=0) > slices:
