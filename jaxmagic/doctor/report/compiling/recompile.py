@@ -239,10 +239,6 @@ NOTES: dict[str, Callable[..., str]] = {
     "recompile_same": _same,
     "recompile_constants": _constants,
     "recompile_if_same": _if_same,
-    "recompile_own_equality": lambda argument: (
-        f"No {printable(argument)} of an earlier run was equal to this one. Pass the same object in every run, or "
-        "let its __eq__ and __hash__ compare only what decides the program. Pass numbers that vary as arrays."
-    ),
     "recompile_traced": lambda function, argument: (
         f"{printable(function)} only computes with {printable(argument)}, so one program serves all values: leave "
         f"{printable(argument)} out of its static arguments."

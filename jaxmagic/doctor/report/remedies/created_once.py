@@ -58,7 +58,10 @@ def _for_shapes(names: str) -> str:
     if not names:
         return ""
     of = "its arguments" if names.count(", ") > 1 else printable(names)
-    return f" Made once, it still compiles once for each shape of {of}: pad to a few shapes if that takes long."
+    return (
+        f" Even then, the function compiles once for each shape of {of}: if that takes long, pad to a few "
+        "shapes, and mask the padding where the result depends on it."
+    )
 
 
 def _objects(
@@ -150,11 +153,20 @@ def _method(method: str, names: str, others: str = "", objects: str = "", reads:
     )
 
 
+def _own_equality(argument: str, shapes: str = "") -> str:
+    return (
+        f"No {printable(argument)} of an earlier run was equal to this one. Pass the same object in every run, or "
+        "let its __eq__ and __hash__ compare only what decides the program. Pass numbers that vary as arrays."
+        f"{_for_shapes(shapes)}"
+    )
+
+
 CREATED_ONCE: dict[str, Callable[..., str]] = {
     "recompile_remedy": lambda remedy, shapes="": (
         f"{printable(remedy[:1].upper() + remedy[1:])}.{_for_shapes(shapes)}"
     ),
     "recompile_in_library": _in_library,
+    "recompile_own_equality": _own_equality,
     "recompile_once": lambda: (
         "It is a new function each time. Define and jit it once, outside; or jit the whole transformation, once and "
         "outside as well: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))."

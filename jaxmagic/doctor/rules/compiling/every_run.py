@@ -11,7 +11,7 @@ from ...record.evidence import Evidence
 from ...record.program import KeptPrograms
 from ..rule import is_worth_it
 from .made_anew import is_made_by_the_code
-from .recompilations import Group, counts, function_of, grouped, median_ns
+from .recompilations import Group, counts, function_of, grouped, in_first_run, median_ns
 
 #: A single program that is alive may be the one that the code uses last.
 _LEAST_ALIVE = 2
@@ -68,7 +68,22 @@ def _with_consequences(groups: Sequence[Group], evidence: Evidence) -> list[Grou
             found[group.same_function] = anew._replace(compilations=[*group.compilations, *anew.compilations])
         elif not _is_anew(group):
             others.append(group)
-    return [*found.values(), *others]
+    return [*(_with_types(each, evidence) for each in found.values()), *others]
+
+
+def _with_types(group: Group, evidence: Evidence) -> Group:
+    """Tell programs that a static object made once needs as well, for other types of arguments, as the first run did.
+
+    JAX compares those of a later run with the same of the run before it, from which only the object differs.
+    """
+    own = [each for each in group.compilations if each.cause.kind == group.kind]
+    others = [each for each in group.compilations if each.cause.kind != group.kind]
+    told = {(each.cause.argument, each.cause.now) for each in others}
+    types = [each for each in in_first_run(group, evidence) if each.cause.kind in _OF_ARGUMENTS]
+    missing = [each for each in types if (each.cause.argument, each.cause.now) not in told][: len(own) - 1]
+    if group.kind != "static value":
+        return group
+    return group._replace(compilations=[*others, *missing, *own[len(missing) :]])
 
 
 def _is_anew(group: Group) -> bool:

@@ -131,6 +131,17 @@ def in_first_run(group: Group, evidence: Evidence) -> list[Compilation]:
     return [each for each in evidence.first.compilations if counts(each) and function_of(each) == group.same_function]
 
 
+def for_shapes(group: Group) -> Group | None:
+    """Return the programs for other shapes among those of a function that is re-created, or its static argument.
+
+    ``None`` if neither is. Functions that are called once each have none: there, a shape is no cause of its own.
+    """
+    shapes = [each for each in group.compilations if each.cause.kind == "shape"]
+    if group.eager or not (group.kind == "new function" or (group.kind == "static value" and shapes)):
+        return None
+    return group._replace(kind="shape", compilations=shapes, earlier=0)
+
+
 def avoidable(group: Group) -> Group:
     """Return a group with the compilations alone that its remedy spares.
 

@@ -25,6 +25,7 @@ from .recompilations import (
     avoidable,
     counts,
     differing,
+    for_shapes,
     forms_of,
     function_of,
     grouped,
@@ -168,6 +169,10 @@ def _evidence(known: Known, evidence: Evidence) -> Iterator[Note]:
         yield note("doctor.unrolled_converts", dtype=known.loop.converts)
     if known.sizes is not None:
         yield from about_sizes(group, known.sizes, evidence)
+    shapes = for_shapes(group)
+    padding = None if shapes is None or not shapes.compilations else sizes_to_pad(shapes, evidence)
+    if shapes is not None and padding is not None:
+        yield from about_sizes(shapes, padding, evidence)
     if known.every_run:
         yield from _alive(group, evidence)
 
@@ -184,7 +189,7 @@ def _compiles(known: Known, evidence: Evidence) -> tuple[int, ...]:
     others, shapes = in_first_run(group, evidence)[1:], dict[object, Compilation]()
     if not known.serves_all_values:
         others = [each for each in others if not each.cause.new_objects or each.cause.remedy]
-    for each in others if group.kind == "new function" else ():
+    for each in others if for_shapes(group) is not None else ():
         if each.cause.kind == "shape":
             shapes.setdefault((each.cause.argument, each.cause.now), each)
     return numbers_of([each for each in others if not any(each is one for one in shapes.values())], evidence)

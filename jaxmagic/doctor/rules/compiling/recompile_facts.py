@@ -27,6 +27,7 @@ from .recompilations import (
     Group,
     alike,
     differing,
+    for_shapes,
     forms_of,
     is_librarys,
     library_called,
@@ -67,7 +68,8 @@ class Known(NamedTuple):
             compares those of a later run with the same of the run before.
         library: The library that makes the function, if one does.
         called_at: The user's line that runs the programs, if theirs is not known or not the user's.
-        shapes: The arguments of a re-created function that have several shapes, each of which needs a program.
+        shapes: The arguments of a function that have several shapes, each of which needs a program, if the function
+            or its static argument is re-created.
         static_only: What the function reads that would have to be a static argument, with what it is.
         method: What to do if a method is jitted that reads nothing else that may differ.
     """
@@ -149,7 +151,7 @@ def known_of(group: Group, evidence: Evidence, *, every_run: bool) -> Known:
         values=values_of_first(group, evidence) if every_run else None,
         library=library_called(group, evidence),
         called_at=_called_at(group, evidence) if location is None or is_librarys(group) else None,
-        shapes=varying_shapes(group, evidence) if group.kind == "new function" and not group.eager else [],
+        shapes=varying_shapes(group, evidence) if for_shapes(group) is not None else [],
         static_only=_static_only(group, evidence),
         method=None if made is None else method_remedy(group, made, evidence),
     )

@@ -13,6 +13,9 @@ from .padding import padding_code
 from .recompilations import Group, only_argument, only_numbers_differ, programs_of, settings_of
 from .recompile_facts import Known
 
+#: The remedies that are about values alone.
+_OF_VALUES = tuple(f"doctor.recompile_{each}" for each in ("same", "constants", "if_same", "numbers"))
+
 #: The remedies that advise to pass what a function reads.
 _PASSING = "doctor.recompile_pass", "doctor.recompile_each", "doctor.recompile_objects"
 
@@ -70,7 +73,7 @@ def remedy_of(known: Known) -> Note | None:
     remedy = _with_objects(known) or _made_once(known) or _same_values(known)
     if remedy is not None and remedy.kind in _PASSING:
         remedy = replace(remedy, facts={**remedy.facts, **_static_facts(known, str(remedy.facts["names"]))})
-    if remedy is None or not known.shapes:
+    if remedy is None or not known.shapes or remedy.kind in _OF_VALUES:
         return remedy
     return replace(remedy, facts=remedy.facts | {"shapes": ", ".join(known.shapes)})
 

@@ -713,9 +713,8 @@ def test_programs_of_a_static_object_made_anew_are_spared_with_it() -> None:
 
     finding = the_one(run, X)
     assert finding.found.facts["programs"] == 3
-    assert (
-        "3 times in every run: twice for different static values, and once for a different type of an argument"
-        in (str(finding.found))
+    assert "3 times in every run: once for different static values, and twice for different types of arguments" in (
+        str(finding.found)
     )
     once = partial(scaled, by=2.0)
     jax.clear_caches()
@@ -725,6 +724,48 @@ def test_programs_of_a_static_object_made_anew_are_spared_with_it() -> None:
         masked(once, floats, floats)
         masked(once, floats, None)
     assert len([each for each in watch.timing.compilations if each.function == "masked"]) == 3
+
+
+class Agent:
+    """Compiles its update for each length of an episode."""
+
+    def __init__(self) -> None:
+        self.w = jnp.ones(3)
+
+    @partial(jax.jit, static_argnums=0)
+    def update(self, w: Any, states: Any, rewards: Any) -> Any:
+        return w - 0.1 * (jnp.tanh(states) * rewards[:, None]).mean(0)
+
+
+def test_shapes_of_one_static_object_are_told_apart_from_the_object() -> None:
+    lengths = (9, 12, 10, 15, 11, 14)
+
+    def train() -> Any:
+        agent = Agent()
+        for length in lengths:
+            agent.w = agent.update(agent.w, np.ones((length, 3), "f"), np.ones(length, "f"))
+        return agent.w
+
+    finding = the_one(train)
+    assert str(finding.found) == (
+        "update compiles 6 times in every run: once for different static values, and 5 times for different shapes."
+    )
+    assert str(finding.evidence[0]).startswith("Static argument self is a different object")
+    sizes = "Axis 0 of states had 6 sizes. Powers of two (16) cover them, "
+    told = [*map(str, finding.evidence)]
+    assert "states: f32[14,3] after f32[11,3]." in told
+    assert any(each.startswith(sizes) for each in told)
+    assert str(finding.remedy).endswith(
+        "Even then, the function compiles once for each shape of states, rewards: if that takes long, pad to a few "
+        "shapes, and mask the padding where the result depends on it."
+    )
+    assert finding.compiles == ()  # the first run needs one for each shape
+    agent = Agent()
+    jax.clear_caches()
+    for _ in range(2):
+        for length in lengths:
+            agent.update(agent.w, np.ones((length, 3), "f"), np.ones(length, "f"))
+    assert Agent.update._cache_size() == len(lengths)  # as the report says of one object
 
 
 class Net:
@@ -784,7 +825,8 @@ def test_shapes_of_a_function_that_is_made_anew_are_spared_with_it() -> None:
     assert ": twice because it is a new function object each time, and twice for different sh" in str(finding.found)
     assert [*map(str, finding.evidence)] == ["x: f32[5,100] after f32[100,100]."]
     assert str(finding.remedy).endswith(
-        "it still compiles once for each shape of x: pad to a few shapes if that takes long."
+        "Even then, the function compiles once for each shape of x: if that takes long, pad to a few shapes, and "
+        "mask the padding where the result depends on it."
     )
     assert len(finding.compiles) == 2  # the first run needs one for each shape
 
@@ -800,7 +842,7 @@ def test_shapes_of_a_function_that_is_made_anew_are_spared_with_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "ends"), [((5, 9, 9), " for each shape of x: pad to a few shapes if "), ((9, 9), "")]
+    ("sizes", "ends"), [((5, 9, 9), " for each shape of x: if that takes long, pad to a few shapes"), ((9, 9), "")]
 )
 def test_shapes_of_functions_that_are_each_called_once_are_named(sizes: tuple[int, ...], ends: str) -> None:
     def run(x: Any) -> list[Any]:
