@@ -82,6 +82,9 @@ class BatchUse:
         given: the shape that it gets.
         module: the called module as it is written.
         mapped: the call mapped over the leading axes; ``None`` if it is not known how to write it.
+        owner: the class of the module that the layer is a part of, if the code there maps nothing; else empty.
+        whole: the call of this module, mapped over the leading axes; empty if it is not known how to write it.
+        location: where that call is.
     """
 
     layer: str
@@ -89,3 +92,6 @@ class BatchUse:
     given: tuple[int, ...]
     module: str
     mapped: str | None = None
+    owner: str = ""
+    whole: str = ""
+    location: str = ""

@@ -133,7 +133,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
     if found.kind == "listed":
         found = replace(found, said=(*found.said, *mapped_list(users)))
     if found.kind in WRONG_ARGUMENTS:
-        found = _with_operands(found, users[-1], beyond(entries, users[-1]))
+        found = _with_operands(found, users, beyond(entries, users[-1]))
     if found.kind in OF_COLLECTIONS:
         found = replace(found, said=(*found.said, *applied(users, dict(found.said).get("collection", ""))))
     if found.kind in OF_TIME:
@@ -159,12 +159,13 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
     return replace(found, memory=look_at_memory(text, place, users[-1].frame, limits))
 
 
-def _with_operands(facts: Failure, last: Entry, calls: Sequence[Entry]) -> Failure:
+def _with_operands(facts: Failure, users: Sequence[Entry], calls: Sequence[Entry]) -> Failure:
     """Add the operands of the failing expression, and the module of a library that it calls or passes."""
+    last = users[-1]
     place, frame = _place(facts, last), last.frame
     library = library_in(calls)
     inner, innermost = None if library is None else library.frame, calls[-1].frame if calls else None
-    facts = replace(facts, module=module_in(facts, place, frame, inner, innermost))
+    facts = replace(facts, module=module_in(facts, place, frame, inner, innermost, users[:-1]))
     called = first_of_jax(calls if library is None else calls[calls.index(library) :])
     if facts.kind in ("update", "attribute", "in place"):
         facts = replace(facts, outer=is_outer(place, frame))

@@ -97,11 +97,22 @@ def _batch_given(layer: str, takes: int, given: str, module: str) -> str:
     return f"{quoted(layer)}{called} takes one example, of shape ({takes},), but gets an array of shape {given}."
 
 
-def _write_mapped_layer(module: str, axes: int, jax: str) -> str:
-    module = quoted(module)
+def _write_mapped_layer(
+    module: str, axes: int, jax: str, owner: str = "", whole: str = "", location: str = ""
+) -> str:
+    """Word how to map a layer over a batch, or the whole module that it is a part of."""
+    module, axis = quoted(module), "axis" if axes == 1 else "axes"
+    if owner:
+        where = f", at {printable(location)}" if location else ""
+        call = f": {quoted(whole)}" if whole else f", with {jax}.vmap"
+        return (
+            f"It is a part of {printable(owner)}, whose other layers take one example as well. Map the whole module "
+            f"over the leading {axis} where it is called{where}{call}. Mapped alone, this layer would pass a batch "
+            "on to the next one, which can fail or return another shape."
+        )
     mapped = f"{jax}.vmap(" * axes + module + ")" * axes
     return (
-        f"Map it over the leading {'axis' if axes == 1 else 'axes'}, {mapped}(…), or map the whole model where it is "
+        f"Map it over the leading {axis}, {mapped}(…), or map the whole model where it is "
         "called. in_axes= says which arguments have a batch; arguments with keywords are always mapped."
     )
 

@@ -72,6 +72,9 @@ def _batch(failure: Failure, use: BatchUse) -> Explained:
         module=shortened(use.module),
         axes=len(use.given) - 1,
         jax=spelled(failure, "jax"),
+        owner=use.owner,
+        whole=use.whole,
+        location=use.location,
     )
     return Explained(found, remedy, _replaced(failure, use.mapped))
 

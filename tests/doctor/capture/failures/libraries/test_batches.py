@@ -51,8 +51,35 @@ net = Net(eqx.nn.Linear(3, 4, key=key))
 y = eqx.filter_jit(lambda net, x: net(x))(net, jnp.ones((8, 3)))
 """)
     assert cell.finding.line == cell.here
-    assert cell.finding.code == "return jax.nn.relu(jax.vmap(self.first)(x))"
-    assert cell.rewritten(cell.finding.code).names["y"].shape == (8, 4)
+    assert cell.finding.code is None
+    assert "It is a part of Net, whose other layers take one example as well." in cell.said
+    assert "the whole module over the leading axis where it is called, at " in cell.said
+    assert "jax.vmap(net)(x). Mapped alone" in cell.said
+
+
+def test_a_part_of_a_model_that_a_function_calls() -> None:
+    cell = Cell(f"""{BEGIN}
+layers = eqx.nn.Sequential([eqx.nn.Linear(3, 8, key=key), eqx.nn.Linear(8, 1, key=key)])
+def model(layers, x):
+    x = layers.layers[0](x)  # here
+    return layers.layers[1](x)
+model(layers, jnp.ones((8, 3)))
+""")
+    assert cell.finding.code is None
+    assert "It is a part of Sequential" in cell.said
+    assert "where it is called, with jax.vmap. Mapped alone" in cell.said
+
+
+def test_code_that_maps_other_layers_is_for_a_batch() -> None:
+    cell = Cell(f"""{BEGIN}
+layers = eqx.nn.Sequential([eqx.nn.Linear(3, 8, key=key), eqx.nn.Linear(8, 1, key=key)])
+def model(layers, x):
+    x = jax.vmap(layers.layers[0])(x)
+    return layers.layers[1](x)  # here
+y = model(layers, jnp.ones((5, 3)))
+""")
+    assert cell.finding.code == "return jax.vmap(layers.layers[1])(x)"
+    assert cell.rewritten(cell.finding.code).names["y"].shape == (5, 1)
 
 
 @pytest.mark.parametrize("cell_type", ["GRUCell", "LSTMCell"])
