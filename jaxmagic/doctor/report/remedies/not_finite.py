@@ -136,6 +136,20 @@ def _write_before(
     )
 
 
+def _write_stable_log(code: str, stable: str, jax: str, jnp: str, sure: bool) -> str:
+    """Word how to compute the logarithm of what is positive but for rounding."""
+    why = (
+        f"{_probably(sure)}The operand of {quoted(code)} is positive, but too small or too large for its dtype in "
+        "places. Another number in its place would change the result, so compute the logarithm without it"
+    )
+    if stable:
+        return f"{why}: {printable(stable)}."
+    return (
+        f"{why}. {jax}.nn.logsumexp(z, b=w) is the logarithm of sum(w * exp(z)), {jax}.nn.log_softmax(z) that of a "
+        f"softmax, and {jnp}.sum({jnp}.log(p)) that of a product of positive numbers."
+    )
+
+
 def _write_double_where(code: str, sure: bool) -> str:
     """Word how to keep zero out of a square root; the code follows."""
     return (
@@ -191,6 +205,7 @@ NOT_FINITE_NOTES: dict[str, Callable[..., str]] = {
         f"Find out for which operands {quoted(code) or 'the operation'} does that, and replace these before it, with "
         f"{jnp}.where(): one behind it leaves NaN in the gradient."
     ),
+    "write_stable_log": _write_stable_log,
     "write_double_where": _write_double_where,
     "write_before": _write_before,
     "write_in_domain": _write_in_domain,

@@ -11,8 +11,9 @@ from ....record.not_finite import Made, NotFinite
 from ..expression import expression_of, spelled
 from ..origin import error_finding
 from .domains import DOMAINS, in_domain, is_written
-from .first import explain_argument, explain_first
+from .first import explain_argument, explain_first, write_stable
 from .operations import ALGEBRA, MATRICES, WITH_BODIES, role_of
+from .stable_logs import underflowed
 
 #: A longer call is not shown.
 _LONGEST = 200
@@ -35,6 +36,7 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
     domain = DOMAINS.get(_bare(operation), "")
     example, steep = in_domain(failure, _bare(operation)) or ("", "")
     inside = _bare(operation) in WITH_BODIES
+    log = _logarithm(failure, _bare(operation))
     if failure.not_finite is None and not (inside or matrix or domain) and _is_elsewhere(failure):
         return _explain_unknown(failure)
     return error_finding(
@@ -46,6 +48,8 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
         if inside
         else note("doctor.write_matrix", function=function, needs=matrix, jnp=jnp)
         if matrix
+        else write_stable(failure, log)
+        if log is not None
         else note(
             "doctor.write_in_domain",
             domain=domain,
@@ -56,6 +60,14 @@ def explain_not_finite(failure: Failure) -> RuleFinding:
             infinite=said.get("returned") == "inf",
         ),
     )
+
+
+def _logarithm(failure: Failure, operation: str) -> ast.AST | None:
+    """Return the failing expression if it is the logarithm of what has underflowed."""
+    failing = expression_of(failure)
+    if failing is None or failure.library is not None or not operation.startswith("log"):
+        return None
+    return None if underflowed(failure, failing.node) is None else failing.node
 
 
 def _bare(operation: str) -> str:

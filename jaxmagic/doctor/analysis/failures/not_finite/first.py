@@ -16,6 +16,7 @@ from ..origin import evidence_of
 from .domains import DOMAINS, STRICT_DOMAINS, Operand, Place, mended
 from .double_where import SIMPLE, double_where, double_where_of_norm, is_norm
 from .operations import WITH_BODIES, Written, applies, matrix_in, place_in, role_of, text_of, written
+from .stable_logs import stable, underflowed
 
 #: Infinity as it is written.
 _INFINITY = re.compile(r"\binf\b|\binfty\b")
@@ -146,6 +147,8 @@ def _in_domain(failure: Failure, made: Made, sure: bool, infinite: bool) -> _Rem
     culprit, (owner, field, number, needs) = chosen
     operation = ast.unparse(culprit.node)
     gradient = role == "derivative"
+    if not culprit.is_chosen and underflowed(failure, culprit.node) is not None:
+        return _Remedy(write_stable(failure, culprit.node, sure))
     if gradient and not culprit.is_chosen:
         code = double_where(failure, *_culprit_again(failure, made, culprit), made.names)
         if code is not None:
@@ -167,6 +170,14 @@ def _in_domain(failure: Failure, made: Made, sure: bool, infinite: bool) -> _Rem
             name=root.name if root is not None else "",
         ),
         None if root is None else f"{root.code}\n{ast.unparse(culprit.statement)}",
+    )
+
+
+def write_stable(failure: Failure, node: ast.AST, sure: bool = True) -> Note:
+    """Return how to compute a logarithm of what has underflowed."""
+    jax, jnp = spelled(failure, "jax"), spelled(failure, "jax.numpy")
+    return note(
+        "doctor.write_stable_log", code=ast.unparse(node), stable=stable(failure, node), jax=jax, jnp=jnp, sure=sure
     )
 
 

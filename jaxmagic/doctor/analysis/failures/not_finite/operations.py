@@ -120,20 +120,20 @@ def matrix_in(failure: Failure, node: ast.AST) -> tuple[str, str] | None:
 
 def place_in(failure: Failure, node: ast.AST) -> Place | None:
     """Return where the operand is in a node that applies an operation with a domain."""
-    return operand_of(node, _called(failure, node))
+    return operand_of(node, called_in(failure, node))
 
 
 def _applied(failure: Failure, node: ast.AST) -> tuple[str, ...]:
     """Return the operations that a node applies to its operands; none if that is unknown."""
     if isinstance(node, ast.BinOp):
         return _APPLIED.get(type(node.op), ())
-    module, _, function = _called(failure, node).rpartition(".")
+    module, _, function = called_in(failure, node).rpartition(".")
     if module not in MODULES:
         return ()
     return FUNCTIONS[function].operations if function in FUNCTIONS else _APPLIED.get(function, ())
 
 
-def _called(failure: Failure, node: ast.AST) -> str:
+def called_in(failure: Failure, node: ast.AST) -> str:
     """Return the function of JAX that a node calls; empty if it calls none that is known."""
     if not isinstance(node, ast.Call):
         return ""
