@@ -157,6 +157,15 @@ def _channels(spatial: int, channels: int = 0, new: str = "", axes: int = 0) -> 
     return f"flax takes the last axis as channels. {example}{_axes(spatial)}"
 
 
+def _channels_first(channels: int, jnp: str) -> str:
+    """Word where Equinox takes the channels."""
+    return (
+        "Equinox takes one example without a batch, with the channels first: (channels, height, width) for an image. "
+        f"If the last axis holds the channels, of size {channels}, move it to the front of each example: "
+        f"{jnp}.moveaxis(example, -1, 0). vmap maps the layer over a batch."
+    )
+
+
 def _image_axes(argument: str, spatial: int, shape: str) -> str:
     gets = f"{quoted(argument) or 'the input'} has shape {shape}" if shape else "the input has fewer"
     axes = f"{spatial + 1} axes or more, the last of them for the channels"
@@ -176,6 +185,7 @@ MODULE_NOTES: dict[str, Callable[..., str]] = {
     "write_groups": _write_groups,
     "error_image_axes": _image_axes,
     "write_channels": _channels,
+    "write_channels_first": _channels_first,
     "error_features": lambda given, takes: (
         f"The input of the convolution has {units.count(given, 'channel')}, but its kernel takes {takes}."
     ),

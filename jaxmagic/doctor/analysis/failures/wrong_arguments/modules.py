@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from .....records.note import Note, note
 from ....record.failing_code import Operand
@@ -14,6 +15,9 @@ from .operands import fact, shapes_in, shortened, written
 
 #: Transformations that differentiate.
 _DERIVATIVES = "grad", "value_and_grad", "hessian", "jacrev", "jacfwd", "vjp", "jvp", "linearize"
+
+#: A file of Equinox.
+_EQUINOX = re.compile(r"[/\\]equinox[/\\]")
 
 
 def explain_module(failure: Failure) -> Explained | None:
@@ -125,6 +129,9 @@ def explain_features(failure: Failure) -> Explained:
     if failure.library is None:
         axes = _axes_of_channels(failure)
         return Explained(found, note("doctor.write_features", jax=spelled(failure, "jax"), axes=axes))
+    if _EQUINOX.search(failure.library.file):
+        channels, jnp = takes * groups, spelled(failure, "jax.numpy")
+        return Explained(found, note("doctor.write_channels_first", channels=channels, jnp=jnp))
     kernels = [each.shape for each in failure.operands if each.shape is not None and not each.text]
     spatial = len(kernels[-1]) - 2 if kernels else 2
     return Explained(found, _channels(failure, spatial=spatial, channels=takes * groups))
