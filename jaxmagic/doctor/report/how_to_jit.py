@@ -171,6 +171,7 @@ def about_caveats(
     numbers: str = "",
     wide: str = "",
     sorts: str = "",
+    anew: str = "",
 ) -> Iterator[str]:
     """Yield what becomes of code that cannot be jitted as it is."""
     if numbers:
@@ -178,6 +179,12 @@ def about_caveats(
         it = "them" if ", " in numbers else "it"
         which = " and ".join(filter(None, printable(numbers).rpartition(", ")[::2]))
         yield f"Under jit, {which} would be {array}, with 32 bits by default: compute {it} outside."
+    if anew:
+        state = printable(anew)
+        yield (
+            f"Each run makes the Optax optimizer of {state} anew, and jit compiles again for it, which may take "
+            f"longer than the operations: make it once, outside, as well as a model whose method {state} holds."
+        )
     if wide:
         several = ", " in wide
         yield (

@@ -38,3 +38,11 @@ def test_a_method_that_donates_says_what_that_deletes(donated: str, arrays: str,
         f"Donating the {arrays} in {donated} lets XLA change {them} in place, and deletes what was passed: nothing "
         f"else may use {them} as before. cls is static"
     ) in how_to_jit("method", "step", static="cls", donated=donated)
+
+
+def test_an_optimizer_that_each_run_makes_is_said_to_compile_again() -> None:
+    assert how_to_jit("function", "step", anew="state") == (
+        "Compile step as one program. Each run makes the Optax optimizer of state anew, and jit compiles again for "
+        "it, which may take longer than the operations: make it once, outside, as well as a model whose method state "
+        "holds."
+    )

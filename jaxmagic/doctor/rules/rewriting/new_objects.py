@@ -19,6 +19,17 @@ _MOST_NAMES = 5
 _OPTIMIZERS = "optax"
 
 
+#: Its functions that make optimizers.
+_MAKING = frozenset({
+    "adabelief", "adadelta", "adafactor", "adagrad", "adam", "adamax", "adamaxw", "adamw", "adan", "amsgrad", "chain",
+    "fromage", "lamb", "lars", "lbfgs", "lion", "masked", "multi_transform", "nadam", "nadamw", "noisy_sgd",
+    "novograd", "radam", "rmsprop", "rprop", "sgd", "sm3", "yogi",
+})  # fmt: skip
+
+#: What makes an object that holds an optimizer.
+_HOLDING = frozenset({"ModelAndOptimizer", "Optimizer", "TrainState", "create"})
+
+
 class NewObject(NamedTuple):
     """Where an object is made.
 
@@ -67,6 +78,39 @@ def optimizers_among(names: Sequence[str], file: str, line: int) -> dict[str, st
     made = ((name, value) for name in names for scope in scopes for value in _values_of(name, scope))
     found = ((name, _optimizer(value, tree)) for name, value in made)
     return {name: optimizer for name, optimizer in found if optimizer is not None}
+
+
+def optimizers_given(function: Function, site: Frame) -> list[str]:
+    """Return the parameters of a function that get an optimizer of Optax which the function around a call makes.
+
+    Each call of that other function makes another one. An object that holds it counts as well.
+    """
+    scope, tree = function_around(site), syntax.tree_of(site.file)
+    if scope is None or tree is None:
+        return []
+    given = arguments_at(
+        site, function.name, [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    )
+    return [name for name, value in given.items() if _holds_optimizer(value, scope, tree, _MOST_NAMES)]
+
+
+def _holds_optimizer(value: ast.expr | None, scope: ast.AST, tree: ast.Module, most: int) -> bool:
+    """Return whether a value is an optimizer, or holds one, going through so many variables and functions at most."""
+    inner: list[tuple[ast.expr | None, ast.AST]] = []
+    match value:
+        case ast.Name(id=name):
+            inner = [(each, scope) for each in _values_of(name, scope)]
+        case ast.Call(func=made) if _root(made) in _names_of_optax(tree):
+            return syntax.last_name(made) in _MAKING
+        case ast.Call(func=made, args=args, keywords=keywords):
+            makers = [
+                each for each in ast.walk(tree) if isinstance(each, Function) and each.name == ast.unparse(made)
+            ]
+            nodes = [(node, each) for each in makers for node in own_nodes(each)]
+            inner = [(node.value, each) for node, each in nodes if isinstance(node, ast.Return)]
+            if syntax.last_name(made) in _HOLDING:
+                inner += [(each, scope) for each in (*args, *(keyword.value for keyword in keywords))]
+    return most > 0 and any(_holds_optimizer(each, place, tree, most - 1) for each, place in inner)
 
 
 def _given(argument: str, definition: ast.FunctionDef | ast.AsyncFunctionDef, name: str, site: Frame) -> ast.expr:

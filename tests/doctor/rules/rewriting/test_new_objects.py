@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
 
-from jaxmagic.doctor.rules.rewriting.new_objects import NewObject, find_new_object, optimizers_among
+from jaxmagic.doctor.rules.rewriting.new_objects import (
+    NewObject,
+    find_new_object,
+    optimizers_among,
+    optimizers_given,
+)
 from jaxmagic.records.call_stack import Frame
 
 BEGIN = "import optax\nfrom optax import adam\n\n\n@jax.jit\ndef step(state, x):\n    return state, x\n\n\n"
@@ -66,3 +72,53 @@ def test_optimizers_around_a_function_are_found(tmp_path: Path) -> None:
     assert optimizers_among(("n", "tx", "rule", "lr"), str(file), line) == {"tx": "optax.adamw", "rule": ""}
     assert optimizers_among(("tx",), str(file), 1) == {}
     assert optimizers_among(("tx",), "no file", 1) == {}
+
+
+MAKERS = """
+def create(key):
+    params = init(key)
+    return State.create(params=params, tx=optax.sgd(0.1))
+
+def fitted(key):
+    optimizer = optax.adam(0.1)
+    return optimizer.init(init(key))
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "given"),
+    [
+        ("o = nnx.Optimizer(model, optax.adam(1e-3))\nfor x in xs:\n    step(o, x)", ["state"]),
+        ("tx = optax.chain(adam(0.1))\nstate = State.create(tx=tx)\nstep(x=x, state=state)", ["state"]),
+        ("state = create(key)\nfor x in xs:\n    state, _ = step(state, x)", ["state"]),
+        ("tx = adam(0.1)\nstep(params, tx)", ["x"]),
+        ("step(optax.apply_updates(p, u), x)", []),  # arrays
+        ("tx = adam(0.1)\nstep(tx.init(p), x)", []),
+        ("step(adam(0.1).init(p), x)", []),
+        ("step(fitted(key), x)", []),
+        ("step(lr, x)", []),  # a parameter: whether each run makes it is unknown
+        ("step(state, x)", []),  # made outside
+        ("step(*lr)", []),
+    ],
+)
+def test_an_argument_is_known_to_hold_an_optimizer_that_each_run_makes(
+    tmp_path: Path, body: str, given: list[str]
+) -> None:
+    file = tmp_path / "train.py"
+    lines = body.splitlines()
+    before = BEGIN + MAKERS + "def fit(lr):\n"
+    file.write_text(before + "".join(f"    {each}\n" for each in lines))
+    (function,) = ast.parse("def step(state, x): pass").body
+    assert isinstance(function, ast.FunctionDef)
+    site = Frame(function="fit", file=str(file), line=before.count("\n") + len(lines))
+    assert optimizers_given(function, site) == given
+
+
+def test_an_optimizer_of_a_module_is_made_once(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_text(f"{BEGIN}tx = adam(0.1)\nstep(params, tx)\n")
+    (function,) = ast.parse("def step(state, x): pass").body
+    assert isinstance(function, ast.FunctionDef)
+    site = Frame(function="<module>", file=str(file), line=BEGIN.count("\n") + 2)
+    assert optimizers_given(function, site) == []

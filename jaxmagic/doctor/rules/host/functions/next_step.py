@@ -10,6 +10,7 @@ from .....records.note import Note
 from ....record.evidence import Evidence
 from ...rewriting.jit.caveats import caveats_of_loop
 from ...rewriting.loops.loop_end import calling_loop
+from ...rewriting.new_objects import optimizers_given
 from ..independence import is_independent, mapped_axes, pair_axes
 from ..syntax import Comprehension, Loop, around, calls_of, function_around, loop_around
 from .given_objects import gives_an_object
@@ -21,7 +22,7 @@ _MANY = 10
 
 
 def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed: bool, static: bool = False) -> Note:
-    """Return the advice to jit a function, with what spares its calls as well if a loop makes many of them.
+    """Return the advice to jit a function, with what compiles again, and what spares its calls if a loop makes many.
 
     Args:
         remedy: the advice.
@@ -31,6 +32,8 @@ def with_next_step(remedy: Note, part: Part, evidence: Evidence, *, transformed:
         static: whether some of its arguments have to be static, which ``jax.vmap`` would trace.
     """
     site = called_at(part, evidence)
+    anew = [] if site is None else optimizers_given(part.function, site)
+    remedy = replace(remedy, facts=remedy.facts | {"anew": ", ".join(anew)}) if anew else remedy
     name = part.function.name
     times = least_called(part.function, part.file, evidence) or 0
     found = None if site is None or times < _MANY else calling_loop(site, name, evidence)

@@ -112,6 +112,17 @@ def advised(called: Any) -> Any:
     return make
 
 
+@pytest.mark.parametrize(
+    ("source", "anew"),
+    [
+        ("def run(x):\n    w = nnx.Optimizer(m, optax.adam(0.1))\n    return f(w, x)  # here\n", "w"),
+        ("def run(w, x):\n    return f(w, x)  # here\n", None),
+    ],
+)
+def test_an_optimizer_that_each_run_makes_is_told(advised: Any, source: str, anew: str | None) -> None:
+    assert advised(source).facts.get("anew") == anew
+
+
 @pytest.mark.parametrize(("source", "axes"), MAPPED.items())
 def test_rounds_that_need_nothing_of_each_other_are_one_call_of_vmap(advised: Any, source: str, axes: str) -> None:
     found = advised(source)
