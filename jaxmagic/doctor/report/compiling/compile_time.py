@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from .... import units
 from ....terminal import printable
+from ..remedies.jitted_parts import method_once
 
 _STAGES = {"trace": "tracing", "lower": "lowering", "XLA": "XLA", "cache": "the persistent cache"}
 
@@ -33,13 +34,7 @@ def _compile_time_short(programs: int, total_ns: int, function: str, time_ns: in
 
 def _eager_at(line: str, source: str, programs: int, called: str = "") -> str:
     told = f"{programs:,} of them {'is' if programs == 1 else 'are'} first called from {printable(line)}"
-    name = printable(called).rpartition(".")[2]
-    once = (
-        f" Make {name} = jax.jit({printable(called)}) once, before the loop, and call {name} in place of "
-        f"{printable(called)}, if its arguments are arrays and it changes no object."
-        if called
-        else ""
-    )
+    once = f" {method_once(called)}" if called else ""
     return f"{told}{f': {printable(source)}' if source else ''}.{once}"
 
 

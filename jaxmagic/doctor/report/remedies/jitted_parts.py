@@ -38,3 +38,16 @@ def parts_of_method(function: str, static: str, parts: int, donated: str = "") -
         )
     are = "are" if ", " in static else "is"
     return f"{first} {printable(static)} {are} static: jit compiles again for another one." if static else first
+
+
+def method_once(called: str, anew: int = 0) -> str:
+    """Word how to jit a method that a loop calls, such as one of a library."""
+    owner, _, name = map(printable, called.rpartition("."))
+    several = (
+        f" It compiles once for each {owner} that the code makes, which a short loop does not repay: where one "
+        "serves several calls, make it once."
+    )
+    return (
+        f"Make {name} = jax.jit({owner}.{name}) once, before the loop, and call {name} in place of {owner}.{name}, "
+        f"if its arguments are arrays and it changes no object.{several if anew else ''}"
+    )

@@ -7,6 +7,7 @@ from typing import Any
 
 from ....terminal import printable
 from ..how_to_jit import SAME_TYPES, about_caveats, loops_beside
+from .jitted_parts import method_once
 
 
 def _scan(
@@ -88,6 +89,7 @@ def _converted_items(function: str, line: str, joined: str, array: str) -> str:
 
 LOOP_REMEDIES: dict[str, Callable[..., str]] = {
     "converted_items": _converted_items,
+    "not_jitted_method": method_once,
     "dispatch_bound_scan": _scan,
     "dispatch_bound_until": _until,
     "host_wait_filter_jit": lambda: (

@@ -97,6 +97,7 @@ def fitted(key):
         ("tx = adam(0.1)\nstep(tx.init(p), x)", []),
         ("step(adam(0.1).init(p), x)", []),
         ("step(fitted(key), x)", []),
+        ("step(rates_of(adam(0.1)), x)", []),  # whatever that returns
         ("step(lr, x)", []),  # a parameter: whether each run makes it is unknown
         ("step(state, x)", []),  # made outside
         ("step(*lr)", []),

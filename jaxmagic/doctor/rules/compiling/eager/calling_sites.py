@@ -13,8 +13,9 @@ from .....records.note import Note, note
 from ....analysis.program_names import name_in_xla
 from ....record.evidence import Evidence
 from ...host.host_time import names_of_program
-from ...host.syntax import around, loop_around, own_nodes
-from ...rewriting.syntax import last_name, stored, tree_of, tree_of_code
+from ...host.jitting.called_method import calls_at, method_in_loop
+from ...host.syntax import around
+from ...rewriting.syntax import last_name, tree_of_code
 from ...rule import source_at
 
 #: So many lines are told.
@@ -42,7 +43,7 @@ def calling_sites(evidence: Evidence) -> list[tuple[Frame, int]]:
 def _site(lines: Sequence[Frame], evidence: Evidence) -> Frame:
     """Return the first line from the outermost one on that does not itself call the function of the next one."""
     for inner, line in zip(lines[-2::-1], lines[:0:-1], strict=True):
-        calls = _calls_of_magic(evidence) if _is_magic(line) else _calls(line)
+        calls = _calls_of_magic(evidence) if _is_magic(line) else calls_at(line)
         if inner.function.rpartition(".")[2] not in {last_name(each.func) for each in calls}:
             return line
     return lines[0]
@@ -66,13 +67,6 @@ def _is_magic(line: Frame) -> bool:
 def _calls_of_magic(evidence: Evidence) -> list[ast.Call]:
     """Return the calls in the code that a line magic examines."""
     return [each for each in ast.walk(tree_of_code(evidence.code)) if isinstance(each, ast.Call)]
-
-
-def _calls(line: Frame) -> list[ast.Call]:
-    """Return the calls that are written at a line, in its statement."""
-    nodes = (each for node in around(line)[-1:] for each in (node, *own_nodes(node)))
-    calls = (each for each in nodes if isinstance(each, ast.Call))
-    return [each for each in calls if each.lineno <= line.line <= (each.end_lineno or each.lineno)]
 
 
 def jits_by_itself(line: Frame, evidence: Evidence) -> bool:
@@ -99,25 +93,5 @@ def about_sites(sites: Sequence[tuple[Frame, int]]) -> Iterator[Note]:
             line=line.location,
             source=source_at(line) or "",
             programs=count,
-            called=_method_in_loop(line),
+            called=method_in_loop(line),
         )
-
-
-def _method_in_loop(line: Frame) -> str:
-    """Return the only call at a line in a loop, if it is the method of a variable; empty if not.
-
-    The loop does not assign the variable, which is no module.
-    """
-    loop, calls = loop_around(line), _calls(line)
-    if loop is None or len(calls) != 1 or not isinstance(function := calls[0].func, ast.Attribute):
-        return ""
-    owner = function.value
-    nodes = [*ast.walk(tree_of(line.file) or ast.Module([], []))]
-    modules = {
-        (each.asname or each.name).partition(".")[0]
-        for node in nodes
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for each in node.names
-    }
-    fixed = isinstance(owner, ast.Name) and owner.id not in modules | stored([loop])
-    return ast.unparse(function) if fixed else ""

@@ -41,6 +41,7 @@ from ..functions.transformed_function import (
 )
 from ..host_time import jitted_operations
 from ..syntax import Function, around, function_around, loop_around, own_nodes
+from .called_method import method_remedy
 from .converted_items import converted_items
 from .filled_loops import filled_loop
 from .looped import MOST_UNROLLED, is_looped, unrolled_in
@@ -91,6 +92,9 @@ def advice_for(line: Frame | None, count: int, evidence: Evidence) -> Advised:
     transformed = transformed_function(line, evidence) if traces else None
     if traces and (transformed is None or is_mostly_transformed(transformed.part, evidence)):
         one = round_around(transformed, evidence)
+        method_called = None if transformed is not None else method_remedy(line, evidence)
+        if method_called is not None:
+            return Advised(None, False, traces, method_called, None)
         if one is not None:
             remedy = group(evidence, known=caveats([], evidence.waits or ()))
             return Advised(None, False, traces, _of_round(remedy, one, evidence), one.code, round=one)
