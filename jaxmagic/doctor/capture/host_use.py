@@ -95,10 +95,10 @@ def host_use_of(trace: Trace) -> HostUse | None:
     disturbed, lost_ns = _disturbed(calls, idle)
     usual_ns = _length_ns(overlap(idle, disturbed, inside=True)) - lost_ns
     idle = overlap(idle, disturbed, inside=False)
-    after_wait = _containing(idle, waited)
     by_name: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for name, start, end in programs:
         by_name[name_in_xla(name)].append((start, end))
+    after_wait = _containing(idle, waited, _called(calls, by_name))
     before = _before(calls)
     dispatches = [
         _dispatch(name, group, before[name], by_name.get(name_in_xla(name), []), puts, idle, after_wait, disturbed)
@@ -189,10 +189,27 @@ def _around(calls: dict[str, list[_Event]], compiling: Segments) -> Segments:
     return _segments(found)
 
 
-def _containing(idle: Segments, waited: list[int]) -> Segments:
-    """Return the idle times in which a wait of the code ended, and after which the device had work again."""
+def _called(calls: dict[str, list[_Event]], ran: dict[str, list[tuple[int, int]]]) -> dict[int, int]:
+    """Return when the calls of programs returned, by the start of each program that is known to be that of a call."""
+    return {
+        start: call.end
+        for name, group in calls.items()
+        if len(group) == len(ran.get(name_in_xla(name), ()))
+        for call, (start, _) in zip(sorted(group), ran[name_in_xla(name)], strict=True)
+    }
+
+
+def _containing(idle: Segments, waited: list[int], called: dict[int, int]) -> Segments:
+    """Return the idle times in which a wait of the code ended, and after which the device had work again.
+
+    Work that the code had called before the wait ended does not begin later because of it.
+    """
     marks = np.array(waited, np.int64)
-    chosen = np.searchsorted(marks, idle.start) < np.searchsorted(marks, idle.end)
+    first = np.searchsorted(marks, idle.start)
+    chosen = first < np.searchsorted(marks, idle.end)
+    for number in np.flatnonzero(chosen).tolist():
+        returned = called.get(int(idle.end[number]))
+        chosen[number] = returned is None or returned > marks[first[number]]
     return Segments(idle.start[chosen], idle.end[chosen], np.flatnonzero(chosen))
 
 

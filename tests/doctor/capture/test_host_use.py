@@ -58,6 +58,22 @@ def test_idle_time_belongs_to_the_call_that_ends_it_or_to_the_wait_before() -> N
     assert found.dispatches == (expected,)
 
 
+@pytest.mark.parametrize(("second", "waited_ns"), [((160, 170), 15_000), ((120, 130), 0), ((140, 156), 15_000)])
+def test_no_idle_time_is_due_to_a_wait_if_the_next_program_was_called_before(
+    second: tuple[int, int], waited_ns: int
+) -> None:
+    """As when several results are read after a loop: while the first is read, the next program is waiting."""
+    found = host_use_of(
+        trace(
+            line("host", ("PjitFunction(f)", 100, 110), ("PjitFunction(f)", *second)),
+            line("host", ("jaxmagic: waited", 154, 155)),
+            line("programs", ("jit_f(1)", 105, 150), ("jit_f(1)", 165, 250)),
+        )
+    )
+    assert found is not None
+    assert (found.idle_ns, found.waited_ns) == (70_000, waited_ns)
+
+
 def test_a_call_counts_at_most_50_us_before_it_and_nothing_before_the_last_call() -> None:
     found = host_use_of(
         trace(
