@@ -123,6 +123,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Append the arrays to a new list, and read them into {printable(kept)} after the loop, if nothing needs "
         f"{printable(kept)} earlier; or read the result of a step only after calling the next one."
     ),
+    "host_wait_later": lambda: "Keep the arrays and read them all at the end, or each after calling the next step.",
     "host_wait_one_call": lambda: (
         "Loop with jax.lax.scan inside one jitted function, and read what all rounds returned after the loop."
     ),

@@ -10,6 +10,7 @@ from ....timing.record import Timing
 from ...record.evidence import WAITING_JIT, Dispatch, Evidence, HostUse, HostWait
 from ...record.program import Program
 from ..rule import LEAST_IDLE, lacks_events
+from .functions.single_reads import is_single_read
 
 #: A cost that the host causes is a finding from this time on. A shorter time varies with the profiler and with the
 #: load of the machine.
@@ -154,7 +155,7 @@ def _hideable_ns(best: Timing, busy_ns: int) -> float:
 
 
 def recurring(evidence: Evidence) -> tuple[HostWait, ...]:
-    """Return the waits of the user's code that recur within a run.
+    """Return the waits of the user's code that recur within a run. A call that reads a list of arrays waits once.
 
     A library's ``jit`` that waits is none on the CPU, which has its cores busy meanwhile: what is left is the time of
     its calls.
@@ -166,7 +167,7 @@ def recurring(evidence: Evidence) -> tuple[HostWait, ...]:
         if each.line is not None
         and each.count >= SEVERAL
         and each.wait_ns > 0
-        and not (_is_ours(each) or (on_cpu and each.library == WAITING_JIT))
+        and not (_is_ours(each) or (on_cpu and each.library == WAITING_JIT) or is_single_read(each, evidence))
     )
 
 

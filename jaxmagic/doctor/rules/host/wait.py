@@ -19,6 +19,7 @@ from ..rewriting.syntax import have_own_lines, last_name, parameters, source_of_
 from ..rule import LEAST_IDLE, Rule, source_at
 from .decisions import decides
 from .functions.one_call import one_call_around
+from .functions.single_reads import is_in_loop
 from .host_time import LEAST_NS, SEVERAL, HostTime, best_run, host_time, matters, part_of_waits
 from .syntax import around, comprehension_around, function_around, loop_around
 
@@ -127,9 +128,11 @@ def _remedy(wait: HostWait, line: Frame, loop: ast.AST | None, evidence: Evidenc
     sized = sized_by_values(line)
     if sized is not None and not any(map(_is_read, ast.walk(around(line)[-1]))):
         return note("doctor.host_wait_sized", text=sized.text, argument=sized.argument)
+    decided = decides(line, wait.function)
+    if loop is None and not decided and not is_in_loop(wait, evidence):
+        return note("doctor.host_wait_later")
     function = function_around(line) if loop is None else None
     called = "" if function is None else function.name
-    decided = decides(line, wait.function)
     kept = "" if loop is None or decided else _list_of_others(line)
     if kept:
         return note("doctor.host_wait_kept", kept=kept)
@@ -279,7 +282,8 @@ RULE = Rule(
     decides=f"Reports lines that wait at least {SEVERAL} times per run, if the device is then idle until it has work "
     f"again. This idle time has to be at least {units.percent(LEAST_IDLE)} of the run without compiling, and at "
     f"least {units.time(LEAST_NS)}. The cost is this idle time, but at most the time of the waits, because waiting "
-    "costs nothing while the device computes. On the CPU, reading copies nothing. There, the time that the waits "
+    "costs nothing while the device computes. A call that reads a list of arrays, as jax.device_get after a loop, "
+    "waits once. On the CPU, reading copies nothing. There, the time that the waits "
     "take beyond all of the device's work, in the run without the profiler, counts as well. Copies that follow a "
     f"wait and delay the device count in transfer, not here. What {WAITING_JIT} waits for in each call counts only "
     "if the device is not the CPU. Callbacks count with the time in which the device did nothing else. The advice to "

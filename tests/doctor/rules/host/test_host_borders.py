@@ -227,8 +227,10 @@ class TestWait:
         self, evidence: Any, tmp_path: Any
     ) -> None:
         file = tmp_path / "called.py"
-        file.write_text("def loss_of(x):\n    return float(f(x))\n")
-        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(str(file), 2, wait_ns=40 * MS),)))
+        file.write_text("def loss_of(x):\n    return float(f(x))\nfor x in xs:\n    loss_of(x)\n")
+        made = waits_at(str(file), 2, wait_ns=40 * MS)
+        lines = tuple(Frame(function=name, file=str(file), line=at) for name, at in (("loss_of", 2), ("<module>", 4)))
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(replace(made, stack=lines),)))
         assert (found.cost_ns, found.basis, found.code) == (40 * MS, "estimated", None)
         assert str(found.remedy).startswith("Return the array from loss_of, and read it after the loop that calls it")
 
