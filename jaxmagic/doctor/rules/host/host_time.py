@@ -143,6 +143,12 @@ def best_run(evidence: Evidence) -> Timing:
     return min(_steady(evidence), key=lambda each: each.wall_ns)
 
 
+def without_compiling_ns(evidence: Evidence) -> int:
+    """Return how long the best run takes without its compilations, of which there are no samples either."""
+    best = best_run(evidence)
+    return best.wall_ns - best.compile_ns
+
+
 def _device_ns(profile: Profile, busy_ns: int) -> float:
     """Return how long the devices work in a run, one after the other: the code may wait for each of them."""
     return max(busy_ns, sum(each.busy_ns for each in profile.device_uses) / max(profile.runs or 1, 1))
@@ -187,8 +193,7 @@ def matters(cost_ns: float, evidence: Evidence) -> bool:
     Only the first run compiles, and code that runs once has no other. Where a part of a run was recorded, only this
     part was searched.
     """
-    best = best_run(evidence)
-    run_ns = best.wall_ns - best.compile_ns
+    run_ns = without_compiling_ns(evidence)
     if lacks_events(evidence) and evidence.profile is not None:
         run_ns = min(run_ns, evidence.profile.recorded_ns or run_ns)
     return cost_ns >= max(LEAST_IDLE * run_ns, LEAST_NS)

@@ -28,9 +28,9 @@ from .syntax import (
     comprehension_around,
     function_around,
     loop_around,
-    own_nodes,
     site_of,
     tree_of,
+    values_of,
 )
 from .wait import only_waits
 
@@ -123,19 +123,7 @@ def _is_same(name: str, site: Frame, evidence: Evidence) -> bool:
     if any(name in assigned(each) for each in loops_of(site)) or not loops:
         return False
     paths = paths_in(scope, site.file, evidence.names)
-    return all(_makes_array(each, paths, evidence) for each in _values_of(name, scope))
-
-
-def _values_of(name: str, scope: ast.AST) -> Iterator[ast.expr | None]:
-    """Yield what a scope assigns to a variable; ``None`` for anything but ``x = value``."""
-    plain: set[int] = set()
-    for node in own_nodes(scope):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=target) as to], value=value) if target == name:
-                plain.add(id(to))
-                yield value
-    others = (each for each in ast.walk(scope) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load))
-    yield from (None for each in others if each.id == name and id(each) not in plain)
+    return all(_makes_array(each, paths, evidence) for each in values_of(name, scope))
 
 
 def _makes_array(value: ast.expr | None, paths: Mapping[str, str], evidence: Evidence) -> bool:

@@ -117,6 +117,18 @@ def assigned(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
 
 
+def values_of(name: str, scope: ast.AST) -> Iterator[ast.expr | None]:
+    """Yield what a scope assigns to a variable; ``None`` for anything but ``x = value``."""
+    plain: set[int] = set()
+    for node in own_nodes(scope):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=target) as to], value=value) if target == name:
+                plain.add(id(to))
+                yield value
+    others = (each for each in ast.walk(scope) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load))
+    yield from (None for each in others if each.id == name and id(each) not in plain)
+
+
 def site_of(name: str, programs: Sequence[Program], evidence: Evidence) -> Frame | None:
     """Return the only line of the user's that calls a jitted function; ``None`` if it is unknown.
 

@@ -18,7 +18,7 @@ from ...rewriting.rewritten import then
 from ...rewriting.syntax import last_name, loaded, parameters
 from ...rule import source_at
 from ..functions.inputs_inside import ArrayList, fits, inputs_inside, lists_in_turn
-from ..host_time import HostTime, best_run, matters, putting_ns
+from ..host_time import HostTime, matters, putting_ns, without_compiling_ns
 from ..syntax import Function, around, assigned, comprehension_around, function_around, loop_around, own_nodes
 from .converted_again import CONVERTING, conversions, conversions_ns
 from .donated_copies import may_be_donated
@@ -272,4 +272,4 @@ def _sampled_ns(line: Frame, evidence: Evidence) -> float:
     host = evidence.host or ()
     samples = sum(each.samples for each in host if each.line == line and each.called.endswith(".device_put"))
     share = samples / max(sum(each.samples for each in host), 1)
-    return best_run(evidence).wall_ns * share if samples >= _LEAST_SAMPLES else 0.0
+    return without_compiling_ns(evidence) * share if samples >= _LEAST_SAMPLES else 0.0

@@ -13,11 +13,13 @@ from .....records.call_stack import Frame
 from .....records.note import note
 from ....record.evidence import Dispatch, Evidence
 from ....record.finding import RuleFinding
+from ...rewriting.list_items import items_given
 from ...rewriting.meanings import path_at, paths_in
+from ...rewriting.syntax import parameters
 from ...rule import source_at
 from ..functions.inputs_inside import inputs_inside
-from ..host_time import SEVERAL, HostTime, best_run, matters, names_of_program
-from ..syntax import around, function_around
+from ..host_time import SEVERAL, HostTime, matters, names_of_program, without_compiling_ns
+from ..syntax import Function, around, function_around, values_of
 
 #: The operation that JAX calls with the outcome.
 CONVERTING = "convert_element_type"
@@ -30,6 +32,9 @@ _CONVERTERS = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
 #: A conversion of an array of NumPy takes no longer than this, and this per element.
 _ARRAY_NS = 200_000
 _ELEMENT_NS = 200
+
+#: The types of what JAX converts item by item.
+_LISTS = "list", "tuple"
 
 #: Calls copy from the host with this share of copies; one that compiles shows none.
 _MOST = 0.9
@@ -95,7 +100,7 @@ def lists_converted(rule: str, evidence: Evidence, time: HostTime) -> Iterator[R
 
 
 def converted_lists(evidence: Evidence, time: HostTime) -> list[ConvertedLists]:
-    """Return the lines at which JAX converts lists that may not be NumPy's arrays, those that take longest first.
+    """Return the lines at which JAX converts what is known to be a list, those that take longest first.
 
     A program that lines share tells where it was called first, so that the size of a line's lists may be another's.
     How often each line is called is not known: no line is called more often than all of them.
@@ -113,13 +118,13 @@ def converted_lists(evidence: Evidence, time: HostTime) -> list[ConvertedLists]:
     found = []
     for line, count in samples.most_common():
         numbers = sizes.get(line, max(sizes.values(), default=0))
-        taken_ns = best_run(evidence).wall_ns * count / max(all_samples, 1)
+        taken_ns = without_compiling_ns(evidence) * count / max(all_samples, 1)
         of_numbers = taken_ns >= call.count * (_ARRAY_NS + numbers * _ELEMENT_NS)
         left_ns = call.count * (_CALL_NS + numbers * _NUMPY_NS if of_numbers else _ARRAY_NS)
         joined = [line] if line in sizes else samples
         if count < _LEAST_SAMPLES or not numbers or any(_joins(each, evidence) for each in joined):
             continue
-        if _is_list(line, evidence) or (of_numbers and not _is_given_array(line, evidence)):
+        if _is_list(line, sizes.get(line, 0), evidence):
             found.append(ConvertedLists(line, numbers, taken_ns, left_ns))
     return found
 
@@ -130,17 +135,44 @@ def _conversions(time: HostTime) -> Dispatch | None:
     return None if call is None or call.count < SEVERAL or call.puts < _MOST * call.count else call
 
 
-def _is_list(line: Frame, evidence: Evidence) -> bool:
-    """Return whether the syntax of a line shows that it converts a list with many items, numbers or rows."""
+def _is_list(line: Frame, numbers: int, evidence: Evidence) -> bool:
+    """Return whether the only conversion at a line gets a list or a tuple: by its syntax, or as the code ran.
+
+    Args:
+        line: the line.
+        numbers: how many numbers the result is known to have there; 0 if that is unknown.
+        evidence: what the code reads.
+    """
     conversion = _conversion_at(line, evidence)
-    return conversion is not None and isinstance(conversion.args[0], ast.ListComp)
+    if conversion is None:
+        return False
+    given = conversion.args[0]
+    if _makes_list(given):
+        return True
+    if isinstance(given, ast.Name) and _is_assigned_list(given.id, function_around(line) or around(line)[0]):
+        return True
+    inputs = inputs_inside(line, evidence)
+    known = inputs.get(ast.unparse(given))
+    if known is not None:
+        return known.type in _LISTS
+    holders = [each for each in items_given(line, [given]) if each in inputs and inputs[each].type in _LISTS]
+    return numbers > 1 and any(not any(path.startswith(f"{each}[") for path in inputs) for each in holders)
 
 
-def _is_given_array(line: Frame, evidence: Evidence) -> bool:
-    """Return whether the only conversion at a line is known to get an array of NumPy or of JAX."""
-    conversion = _conversion_at(line, evidence)
-    given = None if conversion is None else inputs_inside(line, evidence).get(ast.unparse(conversion.args[0]))
-    return given is not None and given.kind in ("numpy array", "jax array")
+def _is_assigned_list(name: str, scope: ast.AST) -> bool:
+    values = [] if isinstance(scope, Function) and name in parameters(scope) else list(values_of(name, scope))
+    return bool(values) and all(each is not None and _makes_list(each) for each in values)
+
+
+def _makes_list(value: ast.expr) -> bool:
+    match value:
+        case ast.ListComp() | ast.List() | ast.Tuple():
+            return True
+        case ast.Call(func=ast.Name(id="list" | "sorted" | "tuple")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="tolist"), args=[], keywords=[]):
+            return True
+    return False
 
 
 def without_conversions(evidence: Evidence) -> Evidence:

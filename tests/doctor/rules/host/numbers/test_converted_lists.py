@@ -15,6 +15,8 @@ from jaxmagic.doctor.record.program import Program
 from jaxmagic.doctor.rules.host import not_jitted, transfer
 from jaxmagic.records.call_stack import Frame
 
+LISTS = Input(path="lists", kind="other", type="list")
+
 CONVERTED = "jax._src.numpy.array_constructors.array"
 
 
@@ -25,6 +27,7 @@ def converted(tmp_path: Path, executable: Any, evidence: Callable[..., Evidence]
     def make(
         source: str = "for l in lists:\n    y = f(jnp.array(l))\n",
         *,
+        inputs: tuple[Input, ...] = (LISTS,),
         numbers: int = 500,
         puts: int = 40,
         samples: int = 50,
@@ -48,7 +51,7 @@ def converted(tmp_path: Path, executable: Any, evidence: Callable[..., Evidence]
         call = Dispatch(name=names[0], count=40, host_ns=MS, exposed_ns=2 * MS, puts=puts)
         found = evidence((call,), host=(HostShare(line=line, called=CONVERTED, samples=samples),), programs=programs)
         rest = HostShare(line=line, called="", samples=100 - samples)
-        return replace(found, host=(*(found.host or ()), rest), **changes)
+        return replace(found, host=(*(found.host or ()), rest), inputs=inputs, **changes)
 
     return make
 
@@ -64,25 +67,58 @@ def test_lists_are_converted_with_numpy(converted: Callable[..., Evidence]) -> N
 @pytest.mark.parametrize(
     "changes",
     [
-        {"numbers": 10**6},  # 1 ns per number: an array of NumPy
+        {"numbers": 1},  # a number
         {"puts": 0},  # an array of JAX
         {"samples": 9},
         {"others": ("concatenate",)},  # arrays of JAX in a list
         {"inputs": (Input(path="l", kind="numpy array", type="int64[500]", size_bytes=4000),)},
+        {"inputs": (LISTS, Input(path="lists[0]", kind="numpy array", type="int64[500]", size_bytes=4000))},
+        {"inputs": (Input(path="lists", kind="iterator", type="generator"),)},
+        {"inputs": ()},
     ],
 )
 def test_other_conversions_are_no_lists(converted: Callable[..., Evidence], changes: dict[str, Any]) -> None:
     assert list(transfer.look(converted(**changes))) == []
 
 
-@pytest.mark.parametrize(("given", "count"), [("[row for row in l]", 1), ("l", 0)])
-def test_rows_of_numpy_in_a_list_are_converted_one_by_one_as_well(
-    given: str, count: int, converted: Callable[..., Evidence]
+@pytest.mark.parametrize(
+    ("before", "given", "is_list"),
+    [
+        ("l = 0", "[row for row in l]", True),  # rows of NumPy are converted one by one as well
+        ("l = [1, 2]", "l", True),
+        ("l = []", "l", True),
+        ("l = x.tolist()", "l", True),
+        ("l = list(x)", "l", True),
+        ("l = x", "l", False),
+        ("l = x", "l[rows]", False),  # as of an array of NumPy
+        ("l = [1]; l = np.array(l)", "l", False),
+        ("l = [1]; l += x", "l", False),
+        ("l = 0", "given", True),
+        ("l = 0", "pairs[0]", True),
+        ("l = 0", "table[0]", False),
+        ("l = 0", "l[0], [1]", True),
+        ("l = 0", "[1]), jnp.array(l", False),  # the samples are those of both
+    ],
+)
+def test_a_list_is_known_by_its_syntax_or_as_an_input(
+    before: str, given: str, is_list: bool, converted: Callable[..., Evidence]
 ) -> None:
-    """Each list takes 1.25 ms and has 50,000 numbers: an array of NumPy may take as long, but a list is none."""
-    made = converted(f"for l in lists:\n    y = f(jnp.array({given}))\n", numbers=5 * 10**4)
-    found = list(transfer.look(made))
-    assert [each.cost_ns for each in found] == [pytest.approx(42 * MS, rel=0.05)] * count
+    given = f"({given})" if given == "l[0], [1]" else given
+    inputs = (
+        Input(path="given", kind="other", type="tuple"),
+        Input(path="pairs", kind="other", type="list"),
+        Input(path="table", kind="numpy array", type="float64[9,9]"),
+    )
+    made = converted(f"{before}\ny = f(jnp.array({given}))\n", inputs=inputs)
+    assert bool(list(transfer.look(made))) == is_list
+
+
+def test_samples_are_of_the_time_without_compiling(converted: Callable[..., Evidence]) -> None:
+    """While JAX compiles, no samples are kept: half of 60 ms, not of 100 ms, are those of the conversions."""
+    made = converted()
+    run = replace(made.observed, tracing_ns=0, lowering_ns=0, compilation_ns=40 * MS)
+    (found,) = transfer.look(replace(made, observed=run, timed=(run,)))
+    assert found.evidence[0].facts["taken_ns"] == 30 * MS
 
 
 SOURCE = "for batch in data:\n    x = jnp.array([t[0] for t in batch])\n    y = jnp.array([t[1] for t in batch])\n"
