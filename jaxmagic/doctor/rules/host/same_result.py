@@ -11,9 +11,10 @@ from ....records.note import note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ...record.program import Program
+from ..rewriting.list_items import changed_in_place
 from ..rewriting.meanings import path_at, paths_in
 from ..rewriting.replaced_calls import with_replaced_calls
-from ..rewriting.syntax import file_of, first_line, last_name
+from ..rewriting.syntax import file_of, first_line, last_name, parameters
 from ..rule import is_worth_it, source_at
 from .functions.inputs_inside import inputs_inside
 from .functions.used_in_loop import loops_of
@@ -93,7 +94,7 @@ def _same_arguments(
         return None
     given = arguments_at(site, function, program.arguments)
     names = [each.id for each in given.values() if isinstance(each, ast.Name)]
-    same = tuple(each for each in names if _is_same(each, site, evidence))
+    same = tuple(each for each in names if _is_same(each, site, evidence) or _is_passed_again(each, site, evidence))
     fixed = [each for each in given.values() if isinstance(each, ast.Constant)]
     if not same or len(same) + len(fixed) < len(given) or not _varies(loop, site, function):
         return None
@@ -101,14 +102,21 @@ def _same_arguments(
 
 
 def _calls_that_run(site: Frame, function: str, evidence: Evidence) -> list[ast.Call]:
-    """Return the calls of a function in the scope of a line, and in the user's functions that the code leads to."""
+    """Return the calls of a function in the scope of a line, and in the user's functions that the code leads to.
+
+    What a jitted function calls is a part of its program.
+    """
     tree, scope = tree_of(site), function_around(site)
+    programs = [each for each in evidence.programs or () if not each.eager]
+    jitted = {file_of(each.location, evidence) for each in programs}
     led_to = {(each.function.file, each.function.line) for each in evidence.names if each.function is not None}
     found = []
     for call in calls_of(function, tree, site) if tree is not None else ():
         outer = [each for each in around(replace(site, line=call.lineno)) if isinstance(each, Function)]
-        runs = any((site.file, first_line(each)) in led_to for each in outer)
-        if runs or scope in outer or (scope is None and not outer):
+        places = {(site.file, first_line(each)) for each in outer}
+        if not places.isdisjoint(jitted):
+            continue
+        if not places.isdisjoint(led_to) or scope in outer or (scope is None and not outer):
             found.append(call)
     return found
 
@@ -123,11 +131,35 @@ def _is_same(name: str, site: Frame, evidence: Evidence) -> bool:
     if any(name in assigned(each) for each in loops_of(site)) or not loops:
         return False
     paths = paths_in(scope, site.file, evidence.names)
-    return all(_makes_array(each, paths, evidence) for each in values_of(name, scope))
+    return all(_makes_array(each, scope, paths, evidence, frozenset([name])) for each in values_of(name, scope))
 
 
-def _makes_array(value: ast.expr | None, paths: Mapping[str, str], evidence: Evidence) -> bool:
-    """Return whether an expression is a call of a function of JAX, or of a jitted one with a single result."""
+def _is_passed_again(name: str, site: Frame, evidence: Evidence) -> bool:
+    """Return whether a variable is an array of NumPy that had the same values in all calls at a line.
+
+    Nothing in its scope may change it in place, as far as the syntax tells.
+    """
+    scope = function_around(site) or around(site)[0]
+    array = inputs_inside(site, evidence).get(name)
+    if array is None or array.kind != "numpy array" or name in assigned(scope) | changed_in_place(scope):
+        return False
+    passed = [each for each in evidence.conversions if each.function and each.line == site]
+    found = [each for each in passed if each.path == array.path]
+    return bool(found) and all(each.same_values and each.count >= _SEVERAL for each in found)
+
+
+def _makes_array(
+    value: ast.expr | None, scope: ast.AST, paths: Mapping[str, str], evidence: Evidence, seen: frozenset[str]
+) -> bool:
+    """Return whether an expression is a call of a function of JAX, or of a jitted one with a single result.
+
+    It may be a variable to which a scope assigns nothing else; those that were seen are looked at already.
+    """
+    if isinstance(value, ast.Name) and not (isinstance(scope, Function) and value.id in parameters(scope)):
+        values = [] if value.id in seen else list(values_of(value.id, scope))
+        return value.id in seen or (
+            bool(values) and all(_makes_array(each, scope, paths, evidence, seen | {value.id}) for each in values)
+        )
     if not isinstance(value, ast.Call):
         return False
     if path_at(value.func, paths).startswith(_MAKING_ARRAYS):

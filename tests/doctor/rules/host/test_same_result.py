@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -15,12 +16,22 @@ from fabricate import hlo
 from fabricate.profiling import MS, use
 
 import jaxmagic
-from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostUse
+from jaxmagic.doctor.record.conversion import Conversion
+from jaxmagic.doctor.record.evidence import (
+    Dispatch,
+    Evidence,
+    FunctionShare,
+    HostShare,
+    HostUse,
+    Input,
+    LibraryNames,
+)
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.record.program import EquationCount, Program
 from jaxmagic.doctor.rules.host.same_result import same_results
 from jaxmagic.memory_use.record.memory_profile import Executable
 from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.records.call_stack import Frame
 from jaxmagic.timing.record import Timing
 from jaxmagic.xla.hlo import Sharded
 
@@ -318,3 +329,96 @@ def test_several_programs_of_one_name_may_compute_something_else(evidence: Calla
     one = evidence()
     assert one.programs is not None
     assert not list(same_results(replace(one, programs=one.programs * 2), "captured-constant"))
+
+
+CLUSTERS = """def assign(c, p):
+    return (p - c).argmin(1)
+@jax.jit
+def update(c, p):
+    return means(assign(c, p), p)
+def clusters(pts, other):
+    c = jnp.asarray(pts[:3])
+    for _ in range(20):
+        new = update(c, pts)
+        c = new
+    parts = []
+    for j in range(4):
+        mask = np.asarray(assign(c, pts)) == j
+        parts.append(mask)
+    return parts
+"""
+
+
+@pytest.fixture
+def clustering(
+    evidence: Callable[..., Evidence], executable: Callable[..., Executable], tmp_path: Path
+) -> Callable[..., Evidence]:
+    """The same run, in which a loop calls ``assign`` four times, and a jitted function has called it before."""
+
+    def make(source: str = CLUSTERS, *, same_values: bool = True, path: str = "pts", jitted: bool = True) -> Evidence:
+        file = str(tmp_path / "clusters.py")
+        Path(file).write_text(source)
+        made = evidence(argument_bytes=4)
+        (table,) = made.programs or ()
+        assign, update = (
+            replace(
+                table,
+                executable=executable(name=f"jit_{name}", argument_bytes=4),
+                module=hlo.module(name=f"jit_{name}", outputs=(Sharded(name="", shape="f32[3]", pieces=None),)),
+                function=name,
+                location=f"{file}:{line}",
+                arguments=("c", "p"),
+            )
+            for name, line in (("assign", 1), ("update", 3 if jitted else 99))
+        )
+        number = next(n for n, text in enumerate(source.splitlines(), 1) if "np.asarray(assign" in text)
+        line = Frame(function="clusters", file=file, line=number)
+        shape = "float64[5000,8]"
+        passed = Conversion(line=line, called_from=(), count=4, size_bytes=320_000, type=shape,
+                            same_values=same_values, function="assign", path=path)  # fmt: skip
+        call = Dispatch(name="assign", count=4, host_ns=1, exposed_ns=0, busy_ns=40 * MS)
+        return replace(
+            made,
+            code="clusters(pts, other)",
+            programs=(assign, update),
+            host_use=HostUse(dispatches=(call,), idle_ns=0, waited_ns=0, waits=0),
+            host=(HostShare(line=line, called="", samples=9),),
+            functions=(FunctionShare(function=replace(line, line=6), called="", samples=9, time_ns=MS),),
+            names=(LibraryNames(function=replace(line, function="update", line=3), paths=()),),
+            inputs=tuple(
+                Input(path=name, kind="numpy array", type=shape, size_bytes=320_000) for name in ("pts", "other")
+            ),
+            conversions=(passed,),
+        )
+
+    return make
+
+
+def test_an_array_of_numpy_that_is_passed_again_and_a_variable_of_an_array_are_the_same(
+    clustering: Callable[..., Evidence],
+) -> None:
+    (finding,) = same_results(clustering(), "captured-constant")
+    assert (finding.found.facts["names"], finding.found.facts["count"]) == ("c, pts", 4)
+    assert finding.cost_ns == pytest.approx(30 * MS)
+    assert finding.code == (
+        "assign_result = assign(c, pts)  # before the loop\nmask = np.asarray(assign_result) == j  # in the loop"
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"same_values": False},
+        {"path": "other"},
+        {"jitted": False},  # update() would call it as well
+        {"source": CLUSTERS.replace("parts.append(mask)", "pts[j] = 0")},
+        {"source": CLUSTERS.replace("parts.append(mask)", "c = new")},
+        {"source": CLUSTERS.replace("c = new", "c = new + pts[0]")},
+        {"source": CLUSTERS.replace("c = new", "c = new; new = pts[:3]")},
+        {"source": CLUSTERS.replace("    parts = []", "    pts = other")},
+    ],
+)
+def test_what_may_have_changed_is_computed_again(
+    changes: dict[str, Any], clustering: Callable[..., Evidence]
+) -> None:
+    assert not list(same_results(clustering(**changes), "captured-constant"))
