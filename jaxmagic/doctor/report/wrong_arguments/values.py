@@ -139,6 +139,8 @@ def _write_printed(debug: str, printed: bool, value: str = "") -> str:
 
 def _not_array(argument: str, parameter: str, function: str, type: str) -> str:
     needs = "but JAX traces arrays, numbers and pytrees of them"
+    if type == "ndarray":
+        needs = "but its elements are text or other objects, and JAX traces numbers"
     called = quoted(function) or "a function of JAX"
     if not argument and not parameter:
         return f"A value of type {quoted(type)} is passed to {called}, or returned in it, {needs}."
@@ -239,6 +241,9 @@ VALUE_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(argument)} is a pytree with a value of type {quoted(type)} in it. If it holds no arrays, close "
         "over it, or declare it static if it is hashable. If it does, pass its arrays alone: equinox.filter_jit "
         "does that for modules of Equinox."
+    ),
+    "write_as_numbers": lambda converted, jnp: (
+        f"Convert it before the call: {jnp}.array({converted}) is an array, if all of its elements are numbers."
     ),
     "write_numbers": lambda jnp: (
         f"Its elements are no numbers: {jnp} has arrays of bools, integers, floats and complex numbers. Encode text "

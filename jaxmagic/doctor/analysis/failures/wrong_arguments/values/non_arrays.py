@@ -33,6 +33,8 @@ _PLAIN = (
     "ufunc",
 )
 
+#: How values that hold numbers become arrays, by their types.
+_CONVERTED = {"generator": "list(x)", "range": "list(x)", "DataFrame": "x.to_numpy()", "Series": "x.to_numpy()"}
 
 #: Functions that take several arrays as one sequence.
 _OF_SEQUENCES = "concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"
@@ -59,7 +61,10 @@ def explain_not_array(failure: Failure) -> Explained:
         type="dtype" if _is_dtype(kind) else kind,
     )
     collected = inside and name in ("args", "kwargs")  # by a function that takes any arguments
-    if kind == "ndarray" and path and not inside:
+    if kind in _CONVERTED:
+        jnp = spelled(failure, "jax.numpy")
+        return Explained(found, note("doctor.write_as_numbers", converted=_CONVERTED[kind], jnp=jnp))
+    if kind == "ndarray" and path:
         return Explained(found, note("doctor.write_numbers", jnp=spelled(failure, "jax.numpy")))
     if not path or collected or (failure.detail or "").partition(".")[0] == "jax":
         if _is_own(fact(failure, "type")):
