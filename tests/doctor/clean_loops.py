@@ -184,6 +184,52 @@ def epochs_of_scans() -> Program:
 
 
 @program
+def epochs_read_together() -> Program:
+    """The mean losses of all epochs are read by one call, after the loop, in a function that no loop calls."""
+
+    @partial(jax.jit, donate_argnums=0)
+    def epoch(params: Any, xs: Any) -> Any:
+        def step(params: Any, x: Any) -> Any:
+            value, gradient = jax.value_and_grad(loss)(params, x, x)
+            return jax.tree.map(lambda p, g: p - 0.01 * g, params, gradient), value
+
+        params, values = lax.scan(step, params, xs)
+        return params, values.mean()
+
+    def train(xs: Any) -> Any:
+        params, means = layers(128), []
+        for _ in range(5):
+            params, mean = epoch(params, xs)
+            means.append(mean)
+        return jax.device_get(means)
+
+    return train, (normal(30, 256, 128, seed=2),)
+
+
+@program
+def batches_over_devices() -> Program:
+    """Each batch is divided among all devices, and the losses are read by one call after the loop."""
+    mesh = jax.make_mesh((jax.device_count(),), ("batch",))
+    rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("batch"))
+    everywhere = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+
+    @jax.jit
+    def step(w: Any, x: Any) -> Any:
+        value, gradient = jax.value_and_grad(lambda w: jnp.mean(jnp.tanh(x @ w) ** 2))(w)
+        return w - 0.1 * gradient, value
+
+    def train(w: Any, xs: Any) -> Any:
+        values = []
+        for x in xs:
+            w, value = step(w, x)
+            values.append(value)
+        return w, jax.device_get(values)
+
+    xs = [jax.device_put(normal(2048, 256, seed=each), rows) for each in range(6)]
+    return train, (jax.device_put(jnp.eye(256), everywhere), xs)
+
+
+@program
 def descent_until_it_converges() -> Program:
     """The device decides when the loop ends."""
 

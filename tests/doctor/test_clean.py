@@ -15,8 +15,8 @@ from .clean_cells import SCRIPTS
 pytestmark = [pytest.mark.long, pytest.mark.clock]
 
 
-def test_there_are_forty_of_them() -> None:
-    assert len(PROGRAMS) + len(SCRIPTS) == 40
+def test_there_are_forty_two_of_them() -> None:
+    assert len(PROGRAMS) + len(SCRIPTS) == 42
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
