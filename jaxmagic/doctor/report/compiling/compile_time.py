@@ -60,7 +60,12 @@ def _cache_missed(programs: int, had: int = -1) -> str:
     return f"{missed}: it has none of the same operations, shapes, device, versions and flags."
 
 
-def _cache_short(spared_ns: int, off: int) -> str:
+def _cache_short(spared_ns: int, off: int, also: int = 0) -> str:
+    if also:
+        return (
+            "With JAX's persistent cache on, as for the long compilations, let it keep programs that compile in less "
+            f"than a second: {_spared(spared_ns)}"
+        )
     do = "Switch on JAX's persistent cache before the first call, and let" if off else "Let JAX's persistent cache"
     it = "it " if off else ""
     return f"{do} {it}keep programs that compile in less than a second: {_spared(spared_ns)}"

@@ -15,6 +15,10 @@ from ...record.finding import RuleFinding
 _ORDER = ("recompile", "unrolled-loop", "compile-time")
 
 
+#: The remedy that switches on JAX's persistent cache, and the setting that does so.
+_CACHE, _SWITCH = "doctor.compile_time_cache", "jax_compilation_cache_dir"
+
+
 def numbers_of(compilations: Iterable[Compilation], evidence: Evidence) -> tuple[int, ...]:
     """Return the places of compilations among those of the first run."""
     wanted = {id(each) for each in compilations}
@@ -45,7 +49,25 @@ def divide_compile_time(findings: Sequence[RuleFinding], evidence: Evidence) -> 
         for place in finding.compiles:
             left[place] *= 1 - share
             claimed_by[place].append(finding)
-    return [each for each in found if each.rule != _ORDER[-1] or each.cost_ns is not None]
+    return _switching_on_once([each for each in found if each.rule != _ORDER[-1] or each.cost_ns is not None])
+
+
+def _switching_on_once(findings: Sequence[RuleFinding]) -> list[RuleFinding]:
+    """Return the findings, only one of which switches on JAX's persistent cache: the one about long compilations."""
+    kinds = {"" if each.remedy is None else each.remedy.kind for each in findings if each.code is not None}
+    return [_for_cache_that_is_on(each) if _CACHE in kinds else each for each in findings]
+
+
+def _for_cache_that_is_on(finding: RuleFinding) -> RuleFinding:
+    remedy = finding.remedy
+    if remedy is None or remedy.kind != f"{_CACHE}_short" or not remedy.facts["off"]:
+        return finding
+    return replace(
+        finding,
+        evidence=tuple(each for each in finding.evidence if each.kind != "doctor.cache_off"),
+        remedy=replace(remedy, facts=remedy.facts | {"off": 0, "also": 1}),
+        code="\n".join(each for each in (finding.code or "").splitlines() if _SWITCH not in each),
+    )
 
 
 def _less(finding: RuleFinding, share: float, others: Sequence[RuleFinding]) -> RuleFinding:
