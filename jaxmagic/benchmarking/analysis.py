@@ -27,9 +27,12 @@ Comparer = Callable[[Any, Any, ProcessNoise | None], list[Versus]]
 def needs_noise(old: Any, new: Any) -> bool:
     """Return whether a verdict on two records needs this machine's noise between processes.
 
-    Benchmarks over three or more processes each show their own noise and do not need it.
+    Benchmarks over three or more processes each show their own noise and do not need it. Where a record has too few
+    samples, there is no verdict.
     """
-    return not all(isinstance(each, Benchmark) and len(each.launches) >= ENOUGH for each in (old, new))
+    show_their_own = all(isinstance(each, Benchmark) and len(each.launches) >= ENOUGH for each in (old, new))
+    sides = (old, new), (new, old)
+    return not show_their_own and not any(has_too_few_samples(each, _processes(other)) for each, other in sides)
 
 
 def against(

@@ -154,6 +154,9 @@ def test_three_processes_on_both_sides_rest_on_themselves(benchmark: Benchmark) 
     assert not needs_noise(old, old)
     assert needs_noise(old, benchmark)
     assert needs_noise(old, over_processes(benchmark, (1.0, 1.0)))
+    few = replace(benchmark, latency=replace(benchmark.latency, samples_ns=(10**7,) * 3))
+    assert not needs_noise(benchmark, few)
+    assert not needs_noise(few, benchmark)
     found = against(old, over_processes(benchmark, (1.06, 1.07, 1.05)), process_noise=noise)
     assert found.verdict == "slower"
     assert found.basis is not None

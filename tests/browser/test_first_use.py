@@ -64,13 +64,13 @@ TASKS = {
 DEVICES = """\
 %load_ext jaxmagic
 import jax, jax.numpy as jnp
-from jax.sharding import NamedSharding, PartitionSpec as P
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 jax.config.update("jax_num_cpu_devices", 4)
 x = jnp.ones((1024, 256))"""
 
 SCALES = """\
 %%jaxcompare --profile --budget 500ms --sweep devices=1,2,4
-mesh = jax.make_mesh((devices,), ("data",), devices=jax.devices()[:devices])
+mesh = jax.make_mesh((devices,), ("data",), axis_types=(AxisType.Auto,), devices=jax.devices()[:devices])
 xs = jax.device_put(x, NamedSharding(mesh, P("data")))
 energy: (xs * xs).sum()"""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from .... import units
 from ..quoted import quoted
+from .shardings import automatic
 
 
 def _devices(shape: str, needed: int, given: int, passed: bool) -> str:
@@ -177,6 +178,11 @@ MESH_NOTES: dict[str, Callable[..., str]] = {
     "error_spec_axis": lambda axis, axes, specs: (
         f"{quoted(specs) or 'The spec'} names the axis {quoted(axis)}, but the "
         f"{'axes of the mesh are' if ',' in axes else 'only axis of the mesh is'} {quoted(axes)}."
+    ),
+    "error_spec_no_mesh": lambda axis: f"A spec names the axis {quoted(axis)}, but no mesh is set here.",
+    "write_automatic": lambda jax: (
+        "Some functions of JAX cannot compute with an array that is split along explicit axes of a mesh."
+        f"{automatic(jax)} Elsewhere, call it inside `with {jax}.set_mesh(mesh):`."
     ),
     "write_spec_axis": lambda axis, axes: (
         f"Write {'one of these names' if ',' in axes else quoted(axes)} in the spec, or name an axis so where the "

@@ -12,11 +12,16 @@ from ..quoted import quoted
 _EXPLICIT = "Along explicit axes of a mesh, JAX moves data only where the code says so."
 
 
-def _automatic(jax: str) -> str:
+def automatic(jax: str) -> str:
+    """Word that the compiler places data along automatic axes, and how a mesh gets these."""
     return (
         f" On a mesh of automatic axes, {jax}.make_mesh(shape, names, axis_types=({jax}.sharding.AxisType.Auto,) * "
         "len(names)), the compiler chooses."
     )
+
+
+def _set(jax: str) -> str:
+    return f"inside `with {jax}.set_mesh(mesh):`, which belongs around the call of a jitted function"
 
 
 def _apart(function: str, arrays: str) -> str:
@@ -71,17 +76,16 @@ SHARDING_NOTES: dict[str, Callable[..., str]] = {
     ),
     "write_sharded_alike": lambda jax: (
         f"Reshard one of them first: {jax}.sharding.reshard(b, {jax}.typeof(a).sharding) if both have one shape, or "
-        f"{jax}.sharding.reshard(b, {jax}.P(…)) inside `with {jax}.set_mesh(mesh):`.{_automatic(jax)}"
+        f"{jax}.sharding.reshard(b, {jax}.P(…)), {_set(jax)}.{automatic(jax)}"
     ),
     "error_sharded_sum": _sum,
     "error_sharded_result": _result,
     "write_out_sharding": lambda jax: (
-        f"Say how, inside `with {jax}.set_mesh(mesh):`. out_sharding={jax}.P() leaves it whole on each device; "
-        f'{jax}.P("x") splits its first axis along x.{_automatic(jax)}'
+        f'Say how: out_sharding={jax}.P() leaves it whole on each device, and {jax}.P("x") splits its first axis '
+        f"along x, {_set(jax)}.{automatic(jax)}"
     ),
     "error_sharded_axis": _axis,
     "write_whole_axis": lambda jax, spec: (
-        f"Make it whole first, inside `with {jax}.set_mesh(mesh):`: {jax}.sharding.reshard(x, "
-        f"{jax}.{quoted(spec) or 'P()'}).{_automatic(jax)}"
+        f"Make it whole first: {jax}.sharding.reshard(x, {jax}.{quoted(spec) or 'P()'}), {_set(jax)}.{automatic(jax)}"
     ),
 }

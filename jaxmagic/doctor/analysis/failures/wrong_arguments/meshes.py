@@ -180,6 +180,10 @@ def explain_devices_apart(failure: Failure) -> Explained:
 def explain_spec_axis(failure: Failure) -> Explained:
     """Explain a partition spec with a name that is no axis of the mesh."""
     axis, axes = fact(failure, "axis"), ", ".join(re.findall(r"[^\s,']+", fact(failure, "axes")))
+    if not axes:
+        return Explained(
+            note("doctor.error_spec_no_mesh", axis=axis), note("doctor.write_automatic", jax=spelled(failure, "jax"))
+        )
     found = note("doctor.error_spec_axis", axis=axis, axes=axes, specs=fact(failure, "specs"))
     return Explained(found, note("doctor.write_spec_axis", axis=axis, axes=axes))
 

@@ -281,6 +281,13 @@ def test_the_leaf_that_a_sharding_does_not_fit_is_named(kind: str) -> None:
     assert cell.rewritten(f"jax.device_put(params, {apart})").error is None
 
 
+def test_a_spec_where_no_mesh_is_set_names_no_other_axis() -> None:
+    kind, said = read(["ValueError"], "Resource axis: sites of P('sites',) is not found in mesh: ().") or ("", {})
+    finding = explanation(Failure(kind=kind, error="ValueError", said=tuple(said.items())))
+    assert str(finding.found) == "A spec names the axis sites, but no mesh is set here."
+    assert "axis_types=(jax.sharding.AxisType.Auto,)" in str(finding.remedy)
+
+
 def test_an_array_of_the_same_shape_is_not_taken_for_a_result() -> None:
     text, call = _PARTITIONED.replace("One of device_put args was given the sharding", "Sharding"), "f(x)"
     kind, said = read(["IndivisibleError"], text) or ("", {})
