@@ -123,12 +123,16 @@ def _bound(parts: StepParts, *, own: bool) -> str:
 
 
 def step_table(profile: Profile, most: int) -> list[tuple[str, ...]]:
-    """Make one row per device with the median step time and the parts of the mean step; empty without steps."""
+    """Make one row per device with the median step time and the parts of the mean step, the longest part first.
+
+    Where a terminal has no room for all, the shortest are left out. Empty without steps.
+    """
     steps = [each for each in profile.step_times if each.time_ns]
     if not steps:
         return []
     parts, totals = [mean_parts(each) for each in steps], [step_totals(each) for each in steps]
-    shown = [name for name, _ in PARTS if any(each[name] for each in parts)]
+    means = {name: sum(each[name] for each in parts) for name, _ in PARTS}
+    shown = sorted(filter(means.get, means), key=lambda name: -means[name])
     heads = ("device", "steps", "median", "mean", *shown)
     rows = [
         (

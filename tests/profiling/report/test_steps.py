@@ -94,6 +94,12 @@ def test_sentence_table_and_chart_have_one_name_for_each_part() -> None:
     assert re.findall(r"\d+ % ([a-z ]+?)(?:,| and|;)", told)[: len(parts)] == drawn
 
 
+def test_the_longest_part_has_the_column_that_a_narrow_terminal_shows() -> None:
+    profile = recorded(steps(compute_ns=20, copy_ns=5, input_ns=5, host_ns=10, idle_ns=60))
+    ((_, _, _, _, *heads), _) = step_table(profile, 5)
+    assert heads[:3] == ["unexplained wait", "compute", "host wait"]
+
+
 @pytest.mark.parametrize("field", [field for _, field in PARTS])
 def test_the_part_that_bounds_a_step_is_called_as_in_the_table(field: str) -> None:
     columns = {"host_ns": (0,) * 3, field: (10 * MS,) * 3}
