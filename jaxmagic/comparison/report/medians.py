@@ -32,9 +32,9 @@ def of_medians(label: str, ratios: Mapping[str, float]) -> str:
         told = f"{ends[0][0]} {how}"
     else:
         told = " to ".join(f"{factor} {how} (at {place})" for factor, place in ends)
-    verdicts = "verdict is" if len(ratios) == 1 else "verdicts are"
+    verdicts = "verdict rests" if len(ratios) == 1 else "verdicts rest"
     return (
-        f"By the medians alone, {label} is {told}; the {verdicts} from the ratios within rounds, where drifts cancel."
+        f"By the medians alone, {label} is {told}. The {verdicts} on the ratios within rounds, where drifts cancel."
     )
 
 

@@ -196,11 +196,11 @@ def _times_without_interval(sweep: Sweep) -> list[str]:
     ]
     if not few:
         return []
-    verdicts = " The verdicts are from the ratios within rounds." if len(sweep.labels) > 1 else ""
+    ratios = "; the ratios have one, from within rounds" if len(sweep.labels) > 1 else ""
     at = at_points(sweep, [point for point, _ in few])
     least = units.count(FEWEST_FOR_INTERVAL, "round")
     budget = _budget_for(sweep, [each for _, each in few], FEWEST_FOR_INTERVAL)
-    return [f"{at}: The times have no interval, which needs {least}.{budget}{verdicts}"]
+    return [f"{at}: Each time alone has no interval, which needs {least}{ratios}.{budget}"]
 
 
 def _too_few_rounds(sweep: Sweep) -> list[str]:

@@ -87,7 +87,8 @@ def test_medians_that_are_farther_apart_than_the_interval_are_explained(named: A
     assert changed["b"].interval[1] < 1.4  # type: ignore[index]
     text = " ".join(str(changed).split())
     assert re.search(
-        r"By the medians alone, b is 3\.8\dx slower; the verdict is from the ratios within rounds, where drifts", text
+        r"By the medians alone, b is 3\.8\dx slower\. The verdict rests on the ratios within rounds, where drifts",
+        text,
     )
 
 

@@ -138,8 +138,8 @@ def test_medians_farther_apart_than_the_interval_are_explained_for_all_points(sw
     found = replace(sweep, points=tuple(map(drifting, sweep.points[:3])))
     text = " ".join(to_text(found).split())
     assert re.search(
-        r"At all 3 points: By the medians alone, jit is [\d.]+x slower \(at n=32\) to 1\d\dx slower \(at n=8\); the "
-        "verdicts are from the ratios",
+        r"At all 3 points: By the medians alone, jit is [\d.]+x slower \(at n=32\) to 1\d\dx slower \(at n=8\)\. The "
+        "verdicts rest on the ratios",
         text,
     )
     assert "By the medians alone" not in to_text(sweep)
@@ -449,8 +449,8 @@ def test_times_without_an_interval_are_named_where_there_is_a_verdict(sweep: Any
     first, second, *_ = [each for each in sweep.points if each.comparison]
     points = (first, replace(second, comparison=of_rounds(second.comparison, rounds)))
     pattern = (
-        r"At n=16: The times have no interval, which needs 6 rounds\. Use --budget (\S+) \(budget_s\) or more "
-        r"for the sweep, judging by the rounds so far\. The verdicts are from the ratios within rounds\."
+        r"At n=16: Each time alone has no interval, which needs 6 rounds; the ratios have one, from within rounds\. "
+        r"Use --budget (\S+) \(budget_s\) or more for the sweep, judging by the rounds so far\."
     )
     few = replace(sweep, points=points)
     found = [match for each in sweep_words.about_end(few) if (match := re.fullmatch(pattern, each))]
