@@ -79,10 +79,10 @@ def are_drawn(reports: Callable[[int], Any], *, live: bool = True) -> None:
     """
     timing = reports(TIMING)
     timing.get_by_text("wall time").wait_for()
-    bar = timing.locator("div[title^='compilation']")
+    bar = timing.locator("div[title^='XLA']")
     assert bar.bounding_box()["width"] > 20
     assert bar.bounding_box()["height"] > 5
-    timing.get_by_text("■ compilation").wait_for()
+    timing.get_by_text("■ XLA").wait_for()
     reports(BENCHMARK).get_by_text("half of them").wait_for()
     reports(COMPARISON).get_by_role("cell", name="eager", exact=True).wait_for()
     for index in (BENCHMARK, COMPARISON):
