@@ -200,6 +200,9 @@ ERROR_NOTES: dict[str, Callable[..., str]] = {
     "error_created": lambda location: f"It was computed at {location}.",
     "error_escaped": lambda location, code: f"It escaped at {location}: {quoted(code)}",
     "error_may_escape": lambda location, code: f"It may have escaped at {location}: {quoted(code)}",
+    "error_made_by_linen": lambda: (
+        "A layer of flax.linen computed it. A layer makes its parameters where it is first called, and keeps them."
+    ),
     "error_escape_unknown": lambda: (
         "Where it escaped is unknown. jax.checking_leaks() raises an error at the end of the function that leaks."
     ),

@@ -46,6 +46,8 @@ def explain_leak(failure: Failure) -> RuleFinding:
         evidence += [
             note("doctor.error_may_escape", location=each.location, code=each.text) for each in failure.escapes[:5]
         ]
+    elif fact(failure, "linen"):
+        evidence.append(note("doctor.error_made_by_linen"))
     elif not checked:
         evidence.append(note("doctor.error_escape_unknown"))
     caches = [each for each in failure.escapes if each.text.startswith("@")]
@@ -57,6 +59,8 @@ def explain_leak(failure: Failure) -> RuleFinding:
         remedy = note("doctor.write_passed_on", read=read, loop=_loop(traced))
     elif filled:
         remedy = note("doctor.write_filled_before", cache=filled, function=function)
+    if fact(failure, "linen") and not failure.escapes:
+        remedy = note("doctor.write_linen_before", function=function)
     if caches and not likely:
         remedy = note("doctor.write_uncached", cache=caches[0].text)
     return error_finding(

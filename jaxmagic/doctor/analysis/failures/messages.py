@@ -229,6 +229,16 @@ def created_at(text: str) -> tuple[str, ...]:
     return tuple(users or re.findall(r"created on line[:\s]+([^\n]*:\d+):\d+ \(", text)[:1])
 
 
+def is_of_linen(text: str) -> bool:
+    r"""Return whether a layer of ``flax.linen`` computed a leaked value, as a layer does that makes its parameters.
+
+    >>> is_of_linen("The final 5 stack frames were:\nb.py:1 (main)\n/x/flax/linen/linear.py:26:1 (Dense.__call__)\n")
+    True
+    """
+    frames = re.findall(r"^(.*?):\d+(?::\d+)? \(.*\)$", text[:LONGEST].partition("stack frames")[2], re.M)
+    return bool(frames) and re.search(r"[/\\]flax[/\\]linen[/\\]", frames[-1]) is not None
+
+
 def branches(text: str) -> tuple[str, str]:
     r"""Return which two branches differ, in JAX's words with the names of their functions; empty if it is not said.
 

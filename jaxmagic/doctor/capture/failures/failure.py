@@ -117,6 +117,7 @@ def _read(recognized: Recognized, entries: Sequence[Entry], limits: Limits) -> F
             *recognized.said.items(),
             *(transformed_at(recognized.error) if kind in OF_TRANSFORMED else ()),
             *([("checked", "1"), ("holder", messages.holder(text))] if text.startswith("Leaked trace ") else ()),
+            *([("linen", "1")] if kind == "leak" and messages.is_of_linen(text) else ()),
             *([("traced by", "jax")] if kind == "numpy" and messages.is_traced_by_jax(text) else ()),
             *([("returned", messages.not_finite(text))] if kind == "nan" else ()),
             *(zip(("branch", "other branch"), messages.branches(text), strict=True) if kind == "branches" else ()),

@@ -109,6 +109,10 @@ ARRAY_REMEDIES: dict[str, Callable[..., str]] = {
         f"Return the value from {quoted(function) or 'the function'} in place of storing it. To look at it, use "
         f'{debug}("{{}}", value).'
     ),
+    "write_linen_before": lambda function: (
+        f"Call {quoted(function) or 'the function'} once before JAX traces it, where the model is initialized: `if "
+        "self.is_initializing():`. flax.linen.scan and flax.linen.RNN do that themselves."
+    ),
     "write_passed_on": _passed_on,
     "write_filled_before": _filled_before,
     "write_uncached": lambda cache: (

@@ -228,3 +228,28 @@ def test_a_module_in_a_container_whose_leaves_have_to_be_arrays() -> None:
     assert "An argument has a module of Equinox with a value of type custom_jvp" in cell.said
     assert "Pass its arrays alone, eqx.filter(model, eqx.is_array)" in cell.said
     assert cell.finding.code is None
+
+
+def test_parameters_of_linen_that_the_body_of_a_scan_makes() -> None:
+    pytest.importorskip("flax")
+    source = """
+        import flax.linen as nn
+        class Model(nn.Module):
+            @nn.compact
+            def __call__(self, xs):
+                cell = nn.Dense(3)
+                def step(h, x):
+                    h = jnp.tanh(cell(h) + x)
+                    return h, h
+                {before}
+                return lax.scan(step, xs[0], xs)[1]
+        model, xs = Model(), jnp.ones((4, 3))
+        made = model.init(jax.random.key(0), xs)
+        y = model.apply(made, xs)
+    """
+    cell = Cell(source.format(before="pass"))
+    assert cell.failure.kind == "leak"
+    assert "A layer of flax.linen computed it" in cell.said
+    assert "storing" not in cell.said
+    assert "Call step once before JAX traces it" in cell.said
+    assert Cell(source.format(before="if self.is_initializing(): step(xs[0], xs[0])")).error is None
