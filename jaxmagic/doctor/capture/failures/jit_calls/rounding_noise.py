@@ -15,7 +15,7 @@ _SHRINKS = 1e5
 
 
 class Outputs(NamedTuple):
-    """What the function returned without its remedy, and with it."""
+    """The outputs of a function without its remedy, and with it."""
 
     before: Any
     after: Any

@@ -9,12 +9,12 @@ from ....record.evidence import Evidence
 from ....record.finding import Basis
 from ..host_time import best_run, matters
 
-#: On the CPU, copies that take this share of a run are a finding, even if the device worked meanwhile.
+#: On the CPU, copies are reported from this share of the recorded run on, even if the device is busy meanwhile.
 MUCH = 0.25
 
 
 class CopyCost(NamedTuple):
-    """What a finding about copies says of their cost.
+    """The cost of copies, as a finding reports it.
 
     Attributes:
         cost_ns: the cost; ``None`` if it is unknown.

@@ -58,7 +58,7 @@ class OwnClass(NamedTuple):
 
 
 class Use(NamedTuple):
-    """What statements use of their object while jit traces them, apart from what they get as arguments.
+    """The attributes and methods that statements use while jit traces them, apart from their arguments.
 
     Attributes:
         functions: the methods that they call, with those that these call, and their files.
