@@ -264,8 +264,8 @@ STRUCTURE_NOTES: dict[str, Callable[..., str]] = {
         "update() of an optimizer returns two things, the updates and its state: updates, state = "
         "optimizer.update(grads, state, params). Pass the updates alone."
         + (
-            f" If {quoted(passed)} is the first of them already, update() got the state in place of the gradients,"
-            " which come first."
+            f" If {quoted(passed)} is the first of them already, update() got the state in place of the gradients, "
+            "or gradients in another container: they come first, and have the structure of the parameters."
             if passed
             else ""
         )

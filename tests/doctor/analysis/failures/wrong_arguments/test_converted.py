@@ -17,12 +17,14 @@ BEGIN = "import pandas as pd\nf = jax.jit(lambda x: jnp.sum(x))\n"
         ("(each for each in [1.0, 2.0])", "list(x)"),
     ],
 )
-def test_what_holds_numbers_is_converted(value: str, mended: str) -> None:
+@pytest.mark.parametrize("name", ["x", "table"])
+def test_what_holds_numbers_is_converted(value: str, mended: str, name: str) -> None:
     pytest.importorskip("pandas")
-    said = Cell(f"{BEGIN}x = {value}\ny = f(x)  # here").said
+    mended = mended.replace("x", name, 1)
+    said = Cell(f"{BEGIN}{name} = {value}\ny = f({name})  # here").said
     assert f"Convert it before the call: jnp.array({mended}) is an array" in said
     assert "static" not in said
-    assert Cell(f"{BEGIN}x = {value}\ny = f(jnp.array({mended}))").error is None
+    assert Cell(f"{BEGIN}{name} = {value}\ny = f(jnp.array({mended}))").error is None
 
 
 def test_text_in_a_dict_is_said_to_be_text() -> None:

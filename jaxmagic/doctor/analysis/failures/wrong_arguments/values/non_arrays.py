@@ -34,7 +34,7 @@ _PLAIN = (
 )
 
 #: How values that hold numbers become arrays, by their types.
-_CONVERTED = {"generator": "list(x)", "range": "list(x)", "DataFrame": "x.to_numpy()", "Series": "x.to_numpy()"}
+_CONVERTED = {"generator": "list({})", "range": "list({})", "DataFrame": "{}.to_numpy()", "Series": "{}.to_numpy()"}
 
 #: Functions that take several arrays as one sequence.
 _OF_SEQUENCES = "concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"
@@ -62,8 +62,10 @@ def explain_not_array(failure: Failure) -> Explained:
     )
     collected = inside and name in ("args", "kwargs")  # by a function that takes any arguments
     if kind in _CONVERTED:
-        jnp = spelled(failure, "jax.numpy")
-        return Explained(found, note("doctor.write_as_numbers", converted=_CONVERTED[kind], jnp=jnp))
+        converted = _CONVERTED[kind].format(text if text.isidentifier() else "x")
+        return Explained(
+            found, note("doctor.write_as_numbers", converted=converted, jnp=spelled(failure, "jax.numpy"))
+        )
     if kind == "ndarray" and path:
         return Explained(found, note("doctor.write_numbers", jnp=spelled(failure, "jax.numpy")))
     if not path or collected or (failure.detail or "").partition(".")[0] == "jax":

@@ -79,17 +79,20 @@ def test_updates_of_one_array_are_passed_without_the_state() -> None:
     assert cell.rewritten("updates, state = opt.update(w, state); w = optax.apply_updates(w, updates)").error is None
 
 
-def test_the_state_in_place_of_the_gradients() -> None:
+@pytest.mark.parametrize("gradients", ["state, params", "tuple(params.values()), state"])
+def test_something_else_in_place_of_the_gradients(gradients: str) -> None:
     pytest.importorskip("optax")
-    cell = Cell("""
+    cell = Cell(f"""
         import optax
-        opt, params = optax.sgd(0.1), {"w": jnp.ones(2), "b": jnp.ones(2)}
+        opt, params = optax.sgd(0.1), {{"w": jnp.ones(2), "b": jnp.ones(2)}}
         state = opt.init(params)
-        u, state = opt.update(state, params)
+        u, state = opt.update({gradients})
         optax.apply_updates(params, u)  # here
     """)
     assert cell.finding.line == cell.here
-    assert "If u is the first of them already, update() got the state in place of the gradients" in cell.said
+    assert "If u is the first of them already, update() got the state in place of the gradients, or gradients in" in (
+        cell.said
+    )
 
 
 def test_an_optimizer_of_nnx() -> None:
